@@ -240,6 +240,62 @@ void keep_smaller(std::optional<T>& least, const std::optional<T>& other) {
   if (other && (!least || *other < *least)) least = other;
 }
 
+/// A control group, and where its hierarchy is mounted.
+struct MountedGroup {
+  std::string hierarchy;  // the folder of the mount
+  std::string path;       // of the group below that folder; "" for the mounted group itself
+};
+
+/// Returns lauka's own group, or why groups for runs cannot be made above it.
+Result<MountedGroup> find_own_group(SettingFiles& files) {
+  const std::string cgroup = read_own_proc_file(files, "cgroup");
+  const auto mount = find_mount_in(read_own_proc_file(files, "mountinfo"), kVersion2);
+  const auto own_group = find_group_in(cgroup, kVersion2);
+
+  // A controller works in only one hierarchy. If version 1 has this one, version 2 lacks it.
+  const bool has_version_1_memory = find_group_in(cgroup, "memory").has_value();
+  if (has_version_1_memory)
+    return Error{"the memory controller belongs to cgroup v1 here", kVersion2Remedy};
+  if (!mount || !own_group) return Error{"this system does not use cgroup v2", kVersion2Remedy};
+
+  auto own_path = path_below(*mount, *own_group);
+  if (!own_path)
+    return Error{"lauka's own control group is not visible here",
+                 "start lauka where all of /sys/fs/cgroup is visible, for example outside of "
+                 "the container"};
+  return MountedGroup{.hierarchy = mount->folder, .path = *std::move(own_path)};
+}
+
+/// Opens groups for runs in the nearest ancestor of lauka's own group that takes them, from its
+/// parent to the root group, whose path is "". If lauka is in the root group, tries that alone.
+Result<std::unique_ptr<MemoryGroups>> open_groups_above(SettingFiles& files,
+                                                        const MountedGroup& own) {
+  const std::string own_folder = own.hierarchy + own.path;  // gets what outlives its run
+  std::string ancestor_path = own.path;
+  std::optional<Error> reported_obstacle;
+
+  while (true) {
+    const std::size_t parent_size = ancestor_path.empty() ? 0 : ancestor_path.rfind('/');
+    ancestor_path.resize(parent_size);
+    const std::string folder = own.hierarchy + ancestor_path;
+    auto groups = std::make_unique<RunGroups>(files, folder, own_folder);
+
+    std::optional<Error> obstacle = find_obstacle_in(files, folder, *groups);
+    if (!obstacle) {
+      groups->remove_stale();
+      return std::unique_ptr<MemoryGroups>(std::move(groups));
+    }
+
+    // Only one obstacle is reported. That of a group which passes on the memory controller helps
+    // the user most, because such a group was nearly usable.
+    if (!reported_obstacle || is_memory_passed_on(files, folder))
+      reported_obstacle = std::move(obstacle);
+
+    const bool was_root_group = ancestor_path.empty();
+    if (was_root_group) return *reported_obstacle;
+  }
+}
+
 }  // namespace
 
 // If each run has a control group, the kernel measures the peak memory of all its processes
@@ -248,52 +304,11 @@ void keep_smaller(std::optional<T>& least, const std::optional<T>& other) {
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
   if (files == nullptr)
     return make_unmeasured_error({"this system has no control groups", kKernelRemedy});
-
-  const std::string cgroup = read_own_proc_file(*files, "cgroup");
-  const auto mount = find_mount_in(read_own_proc_file(*files, "mountinfo"), kVersion2);
-  const auto own_group = find_group_in(cgroup, kVersion2);
-
-  // A controller works in only one hierarchy. If version 1 has this one, version 2 lacks it.
-  const bool has_version_1_memory = find_group_in(cgroup, "memory").has_value();
-  if (has_version_1_memory)
-    return make_unmeasured_error(
-        {"the memory controller belongs to cgroup v1 here", kVersion2Remedy});
-  if (!mount || !own_group)
-    return make_unmeasured_error({"this system does not use cgroup v2", kVersion2Remedy});
-
-  const auto own_path = path_below(*mount, *own_group);
-  if (!own_path)
-    return make_unmeasured_error(
-        {"lauka's own control group is not visible here",
-         "start lauka where all of /sys/fs/cgroup is visible, for example outside of "
-         "the container"});
-
-  const std::string own_folder = mount->folder + *own_path;  // gets what outlives its run
-  std::string ancestor_path = *own_path;
-  std::optional<Error> reported_obstacle;
-
-  // Tries the ancestors of lauka's own group, from its parent to the root group, whose path is "".
-  // If lauka is in the root group, tries that group alone.
-  while (true) {
-    const std::size_t parent_size = ancestor_path.empty() ? 0 : ancestor_path.rfind('/');
-    ancestor_path.resize(parent_size);
-    const std::string folder = mount->folder + ancestor_path;
-    auto groups = std::make_unique<RunGroups>(*files, folder, own_folder);
-
-    std::optional<Error> obstacle = find_obstacle_in(*files, folder, *groups);
-    if (!obstacle) {
-      groups->remove_stale();
-      return std::unique_ptr<MemoryGroups>(std::move(groups));
-    }
-
-    // Only one obstacle is reported. That of a group which passes on the memory controller helps
-    // the user most, because such a group was nearly usable.
-    if (!reported_obstacle || is_memory_passed_on(*files, folder))
-      reported_obstacle = std::move(obstacle);
-
-    const bool was_root_group = ancestor_path.empty();
-    if (was_root_group) return make_unmeasured_error(*reported_obstacle);
-  }
+  const auto own = find_own_group(*files);
+  if (!own) return make_unmeasured_error(own.error());
+  auto groups = open_groups_above(*files, *own);
+  if (!groups) return make_unmeasured_error(groups.error());
+  return groups;
 }
 
 Allowance read_allowance(const LinuxCalls& calls) {

@@ -88,6 +88,32 @@ struct SpawnAttributes : NonCopyable {
     posix_spawnattr_destroy(&attributes);
   }
 
+  /// Sets the flags, the signals and the clamp of the scheduling class.
+  void set_attributes(const SpawnRequest& request) {
+    posix_spawnattr_setflags(&attributes, static_cast<short>(request.flags));
+    posix_spawnattr_setpgroup(&attributes, 0);  // 0: a new group, if the flags ask for one
+
+    if (request.default_signals != nullptr)
+      posix_spawnattr_setsigdefault(&attributes, request.default_signals);
+    if (request.signal_mask != nullptr)
+      posix_spawnattr_setsigmask(&attributes, request.signal_mask);
+
+    // The clamp, a limit of the scheduling class, keeps the process on efficiency cores. The
+    // function is private: its address is null on a system that lacks it, where the clamp is left
+    // out.
+    if (request.qos_clamp != 0 && posix_spawnattr_set_qos_clamp_np != nullptr)
+      posix_spawnattr_set_qos_clamp_np(&attributes, static_cast<std::uint64_t>(request.qos_clamp));
+  }
+
+  /// Gives the child its standard streams and the descriptors that it inherits.
+  void connect_all(const SpawnRequest& request) {
+    connect(request.input, STDIN_FILENO);
+    connect(request.output, STDOUT_FILENO);
+    connect(request.error, STDERR_FILENO);
+    for (std::size_t i = 0; i < request.inherited_count; ++i)
+      posix_spawn_file_actions_addinherit_np(&files, request.inherited[i]);
+  }
+
   /// Makes `descriptor` the child's descriptor `as`. If `descriptor` is -1, the child inherits
   /// lauka's descriptor `as`.
   void connect(int descriptor, int as) {
@@ -114,19 +140,7 @@ struct SpawnAttributes : NonCopyable {
 /// and sets `pid` if the process was started.
 int spawn(const SpawnRequest& request, pid_t* pid) {
   SpawnAttributes child;
-  posix_spawnattr_setflags(&child.attributes, static_cast<short>(request.flags));
-  posix_spawnattr_setpgroup(&child.attributes, 0);  // 0: a new group, if the flags ask for one
-
-  if (request.default_signals != nullptr)
-    posix_spawnattr_setsigdefault(&child.attributes, request.default_signals);
-  if (request.signal_mask != nullptr)
-    posix_spawnattr_setsigmask(&child.attributes, request.signal_mask);
-
-  // The clamp, a limit of the scheduling class, keeps the process on efficiency cores. The function
-  // is private: its address is null on a system that lacks it, where the clamp is left out.
-  if (request.qos_clamp != 0 && posix_spawnattr_set_qos_clamp_np != nullptr)
-    posix_spawnattr_set_qos_clamp_np(&child.attributes,
-                                     static_cast<std::uint64_t>(request.qos_clamp));
+  child.set_attributes(request);
 
   // A program must not run as the wrong user or in the wrong folder, so these errors prevent it.
   if (request.identity != nullptr) {
@@ -137,12 +151,7 @@ int spawn(const SpawnRequest& request, pid_t* pid) {
     if (error != 0) return error;
   }
 
-  child.connect(request.input, STDIN_FILENO);
-  child.connect(request.output, STDOUT_FILENO);
-  child.connect(request.error, STDERR_FILENO);
-  for (std::size_t i = 0; i < request.inherited_count; ++i)
-    posix_spawn_file_actions_addinherit_np(&child.files, request.inherited[i]);
-
+  child.connect_all(request);
   return posix_spawn(pid, request.path, &child.files, &child.attributes, request.argv,
                      request.environment);
 }

@@ -93,6 +93,24 @@ int open_target(const std::string& path) {
   return fd;
 }
 
+/// Returns the errno with which the file at `target` cannot be written; 0 if it can.
+int find_write_error(const std::string& target, const struct stat& file) {
+  if (S_ISDIR(file.st_mode)) return EISDIR;
+  return faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0 ? errno : 0;
+}
+
+/// True if a file has contents that are kept until the new ones are complete. Devices and pipes
+/// have none. A link in /proc may lead to a file that no longer has a path, so nothing can take the
+/// file's place.
+bool has_contents_to_keep(const std::string& path, const struct stat& file) {
+  return S_ISREG(file.st_mode) && is_same_file(path, file);
+}
+
+std::string make_overwrite_note(const std::string& target, const std::string& why) {
+  return cited(target) + " cannot be replaced, because " + why +
+         "; lauka will overwrite it in place when all runs are done";
+}
+
 }  // namespace
 
 const FileCalls& file_calls() {
@@ -104,61 +122,64 @@ const FileCalls& file_calls() {
 // A target is written in one of three ways: through a descriptor that lauka has inherited, such as
 // standard output; directly into it; or, so that the old contents stay until the new ones are
 // complete, into a temporary file, which commit() moves or copies to the target.
-// NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch is a target
 Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
                                                      const FileCalls& calls) {
   const ResolvedPath resolved = resolve(target);
-  std::optional<int> inherited = resolved.descriptor;  // such as 1 for /dev/stdout
-  if (target == kStandardOutput) inherited = STDOUT_FILENO;
+  if (target == kStandardOutput) return open_inherited(target, STDOUT_FILENO, calls);
+  if (resolved.descriptor)  // such as 1 for /dev/stdout
+    return open_inherited(target, *resolved.descriptor, calls);
 
-  if (inherited) {
-    const bool is_output = inherited == STDOUT_FILENO;
-    const std::string shown_name = is_output ? std::string(kStandardOutput) : target;
-    std::unique_ptr<ExportFile> output(new ExportFile(shown_name, calls));
-    const int error = output->adopt_duplicate_of(*inherited);
-    if (error != 0) return output->make_target_error(error);
-    return output;
-  }
-
-  const std::string& path = resolved.path;
-  std::unique_ptr<ExportFile> file(new ExportFile(path, calls));
   if (!resolved.foreign_link.empty()) return make_foreign_link_error(target, resolved.foreign_link);
+  std::unique_ptr<ExportFile> file(new ExportFile(resolved.path, calls));
+  if (auto opened = file->open_path(target); !opened) return opened.error();
+  return file;
+}
 
+/// Returns an export through a duplicate of a descriptor that lauka has inherited.
+Result<std::unique_ptr<ExportFile>> ExportFile::open_inherited(const std::string& target,
+                                                               int descriptor,
+                                                               const FileCalls& calls) {
+  const bool is_output = descriptor == STDOUT_FILENO;
+  const std::string shown_name = is_output ? std::string(kStandardOutput) : target;
+  std::unique_ptr<ExportFile> output(new ExportFile(shown_name, calls));
+  const int error = output->adopt_duplicate_of(descriptor);
+  if (error != 0) return output->make_target_error(error);
+  return output;
+}
+
+/// Opens a temporary file if possible, or else the file at the user's `target`, which resolves to
+/// target_. Opens both if the temporary file cannot take the target's place.
+Result<void> ExportFile::open_path(const std::string& target) {
   struct stat old_file {};
   const bool exists = stat(target.c_str(), &old_file) == 0;
-  if (exists && S_ISDIR(old_file.st_mode)) return make_write_error(target, EISDIR);
-  if (exists && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
-    return make_write_error(target, errno);
+  const int write_error = exists ? find_write_error(target, old_file) : 0;
+  if (write_error != 0) return make_write_error(target, write_error);
 
-  // Devices and pipes have no old contents to keep. A link in /proc may lead to a file that no
-  // longer has a path, so nothing can take the file's place.
-  const bool wants_temporary =
-      !exists || (S_ISREG(old_file.st_mode) && is_same_file(path, old_file));
-  if (wants_temporary) file->open_temporary();
+  const bool wants_temporary = !exists || has_contents_to_keep(target_, old_file);
+  if (wants_temporary) open_temporary();
 
-  std::string why_in_place;
-  const bool has_temporary = wants_temporary && bool(file->file_);
+  const bool has_temporary = wants_temporary && bool(file_);
   if (!has_temporary) {
     // A target that does not exist cannot be created either. Its errno is from open_temporary().
-    if (exists) file->file_ = Descriptor(open_target(target));
-    if (!file->file_) return make_write_error(target, errno);
-    if (wants_temporary) why_in_place = "no file can be created in its folder";
+    if (exists) file_ = Descriptor(open_target(target));
+    if (!file_) return make_write_error(target, errno);
+    if (wants_temporary)
+      note_ = make_overwrite_note(target, "no file can be created in its folder");
   } else if (exists) {
-    why_in_place = why_not_replaceable(path, old_file, calls);
-
-    // The target is opened now, so that a failure shows before the runs. commit() copies into it.
-    if (!why_in_place.empty()) {
-      file->target_descriptor_ = Descriptor(open_target(target));
-      if (!file->target_descriptor_) return make_write_error(target, errno);
-    }
+    return prepare_replacing(target, old_file);
   }
+  return {};
+}
 
-  if (!why_in_place.empty()) {
-    file->note_ = cited(target) + " cannot be replaced, because " + why_in_place +
-                  "; lauka will overwrite it in place when all runs are done";
-  }
-
-  return file;
+/// Opens the target if the temporary file cannot take its place. It is opened now, so that a
+/// failure shows before the runs. commit() copies into it.
+Result<void> ExportFile::prepare_replacing(const std::string& target, const struct stat& old_file) {
+  const std::string why_in_place = why_not_replaceable(target_, old_file, calls_);
+  if (why_in_place.empty()) return {};
+  target_descriptor_ = Descriptor(open_target(target));
+  if (!target_descriptor_) return make_write_error(target, errno);
+  note_ = make_overwrite_note(target, why_in_place);
+  return {};
 }
 
 /// Takes a duplicate of an inherited descriptor. Returns 0 or errno. Refuses lauka's own

@@ -53,6 +53,10 @@ class ExportFile : NonCopyable {
   ExportFile(std::string target, const FileCalls& calls)
       : calls_(calls), target_(std::move(target)) {}
 
+  static Result<std::unique_ptr<ExportFile>> open_inherited(const std::string& target,
+                                                            int descriptor, const FileCalls& calls);
+  Result<void> open_path(const std::string& target);
+  Result<void> prepare_replacing(const std::string& target, const struct stat& old_file);
   int adopt_duplicate_of(int descriptor);
   void open_temporary();
   void flush();

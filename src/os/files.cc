@@ -203,6 +203,62 @@ bool is_foreign_link(const struct stat& link, const std::filesystem::path& folde
   return open_to_all && link.st_uid != geteuid() && link.st_uid != of_folder.st_uid;
 }
 
+/// A walk along a path, part by part.
+class PathWalk {
+ public:
+  explicit PathWalk(const std::string& path) : resolved_{path} {}
+
+  void add_parts_of(const std::filesystem::path& path) {
+    const std::vector<std::filesystem::path> parts(path.begin(), path.end());
+    parts_left_.insert(parts_left_.end(), parts.rbegin(), parts.rend());
+  }
+
+  bool is_over() const { return parts_left_.empty(); }
+
+  /// Walks one part further. Returns the path of the link that this part is, whose target has not
+  /// been walked; empty for another part.
+  std::filesystem::path take_step();
+
+  /// Returns what was found on the way.
+  const ResolvedPath& resolved() const { return resolved_; }
+  /// Returns the path so far, without links.
+  std::string walked() const { return walked_.string(); }
+
+ private:
+  ResolvedPath resolved_;
+  std::filesystem::path walked_;
+  std::vector<std::filesystem::path> parts_left_;  // in reverse order: the next part is the last
+};
+
+std::filesystem::path PathWalk::take_step() {
+  const std::filesystem::path part = std::move(parts_left_.back());
+  parts_left_.pop_back();
+  if (part.empty() || part == ".") return {};
+  if (part == "..") {
+    walked_ = walked_.parent_path();
+    return {};
+  }
+
+  // Only the last part can stand for a descriptor, as in /dev/fd/3. If the path ends with a link,
+  // the last part of the link's target may do so, too.
+  const auto descriptor = find_descriptor_in(walked_, part.string());
+  if (descriptor && parts_left_.empty()) resolved_.descriptor = descriptor;
+
+  // The first part of an absolute path, also of a link's target, is "/".
+  std::filesystem::path next = part.is_absolute() ? part : walked_ / part;
+  struct stat link {};
+  const bool is_link = lstat(next.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
+  if (!is_link) {
+    walked_ = std::move(next);
+    return {};
+  }
+
+  // A link of another user, in a folder that everybody can write to, may be a trap. One such link
+  // is enough to refuse the path, so it does not matter which one is named.
+  if (is_foreign_link(link, walked_)) resolved_.foreign_link = next.string();
+  return next;
+}
+
 Error make_read_error(int error) {
   return system_error("cannot be read", error);
 }
@@ -231,60 +287,27 @@ Error make_foreign_link_error(const std::string& target, const std::string& fore
 // not show the links on the way. Some links stand for a descriptor. Others may be traps: with a
 // link in /tmp, another user could make lauka overwrite a file of this user.
 ResolvedPath resolve(const std::string& path) {
-  namespace fs = std::filesystem;
   constexpr int most_links = 40;  // the limit of Linux, which also ends loops
 
-  ResolvedPath resolved{path};
   std::error_code error;
-  const fs::path absolute_path = fs::absolute(path, error);
-  if (error) return resolved;
-
-  fs::path walked;
-  std::vector<fs::path> parts_left;  // in reverse order: the next part is the last of the vector
-
-  const auto add_parts_of = [&](const fs::path& added_path) {
-    const std::vector<fs::path> parts(added_path.begin(), added_path.end());
-    parts_left.insert(parts_left.end(), parts.rbegin(), parts.rend());
-  };
-  add_parts_of(absolute_path);
+  const std::filesystem::path absolute_path = std::filesystem::absolute(path, error);
+  if (error) return {path};
+  PathWalk walk(path);
+  walk.add_parts_of(absolute_path);
 
   int followed_links = 0;
-  bool has_too_many_links = false;
-  while (!parts_left.empty() && !has_too_many_links) {
-    const fs::path part = std::move(parts_left.back());
-    parts_left.pop_back();
-    if (part.empty() || part == ".") continue;
-    if (part == "..") {
-      walked = walked.parent_path();
-      continue;
-    }
-
-    // Only the last part can stand for a descriptor, as in /dev/fd/3. If the path ends with a link,
-    // the last part of the link's target may do so, too.
-    const auto descriptor = find_descriptor_in(walked, part.string());
-    if (descriptor && parts_left.empty()) resolved.descriptor = descriptor;
-
-    // The first part of an absolute path, also of a link's target, is "/".
-    const fs::path next = part.is_absolute() ? part : walked / part;
-    struct stat link {};
-    const bool is_link = lstat(next.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
-    if (!is_link) {
-      walked = next;
-      continue;
-    }
-
-    // A link of another user, in a folder that everybody can write to, may be a trap. One such link
-    // is enough to refuse the path, so it does not matter which one is named.
-    if (is_foreign_link(link, walked)) resolved.foreign_link = next.string();
+  while (!walk.is_over() && followed_links <= most_links) {
+    const std::filesystem::path link = walk.take_step();
+    if (link.empty()) continue;
 
     // The parts of the link's target take the place of the link's name.
     ++followed_links;
-    has_too_many_links = followed_links > most_links;
-    add_parts_of(fs::read_symlink(next, error));
+    walk.add_parts_of(std::filesystem::read_symlink(link, error));
   }
 
   // If the last link cannot be read, or with too many links, the path stays as it was given.
-  if (!error && parts_left.empty()) resolved.path = walked.string();
+  ResolvedPath resolved = walk.resolved();
+  if (!error && walk.is_over()) resolved.path = walk.walked();
   return resolved;
 }
 

@@ -34,7 +34,31 @@ struct HelperPlan {
   char* const* environment = nullptr;
   int null_device = -1;
   int output = -1;
+  int start_failure = -1;  ///< gets a NotStarted if the program cannot be executed
   pid_t parent = 0;
+};
+
+/// The arguments and the environment of a program, as execve needs them. They are made before fork,
+/// because the child must not allocate memory: another thread of lauka may hold the allocator's
+/// lock, which the child would inherit.
+class ExecStrings : NonCopyable {
+ public:
+  explicit ExecStrings(const ProgramSpec& spec) : words_(spec.words), argv_(pointers_to(words_)) {
+    const std::string launch_value;  // varies among the launches of a measured program only
+    if (!inherits_environment_unchanged(spec)) variables_ = program_environment(spec, launch_value);
+    changed_environment_ = pointers_to(variables_);
+  }
+
+  char* const* argv() const { return argv_.data(); }
+  char* const* environment() const {
+    return variables_.empty() ? environ : changed_environment_.data();
+  }
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<char*> argv_;
+  std::vector<std::string> variables_;
+  std::vector<char*> changed_environment_;
 };
 
 /// Executes the program of `spec` in this new process. Returns the step that failed, with errno.
@@ -53,6 +77,44 @@ LaunchStep become_program(const HelperPlan& plan, const ProgramSpec& spec) {
   if (!spec.folder.empty() && chdir(spec.folder.c_str()) != 0) return LaunchStep::EnterFolder;
   if (getppid() == plan.parent) execve(plan.path, plan.argv, plan.environment);
   return LaunchStep::Execute;
+}
+
+/// Starts the program in a process of its own, the leader of a group. Returns the id of the
+/// process, or -1 if there is none.
+pid_t fork_program(const HelperPlan& plan, const ProgramSpec& spec) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    // become_program() returns only if it failed. wait() reads from the pipe why it did.
+    const NotStarted reason{become_program(plan, spec), errno};
+    static_cast<void>(!write(plan.start_failure, &reason, sizeof reason));
+    constexpr int status_of_shells = 127;
+    _exit(status_of_shells);
+  }
+
+  // The child makes itself the leader of a group, too, so that the group exists whichever of the
+  // two processes runs first.
+  if (pid > 0) setpgid(pid, pid);
+  return pid;
+}
+
+/// Waits until `fd` may be readable, at most for `left`. The wait is short, because a signal that
+/// asks lauka to end does not wake a poll() that begins just after the signal.
+void wait_for_bytes(int fd, nanoseconds left) {
+  constexpr nanoseconds max_poll = std::chrono::milliseconds(20);
+  pollfd ready{fd, POLLIN, 0};
+  const auto most = std::chrono::ceil<std::chrono::milliseconds>(std::min(left, max_poll));
+  poll(&ready, 1, static_cast<int>(most.count()));
+}
+
+/// Adds `bytes` to the output of which at most `most_bytes` bytes of its beginning or end are kept.
+void add_part(std::string_view bytes, std::size_t most_bytes, HelperProgram::Part part,
+              std::string& output) {
+  if (part == HelperProgram::Part::Beginning) {
+    output += bytes.substr(0, most_bytes - output.size());
+    return;
+  }
+  output += bytes;
+  if (output.size() > most_bytes) output.erase(0, output.size() - most_bytes);
 }
 
 }  // namespace
@@ -108,37 +170,17 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   if (!path || !null_device || !output.open() || !start_failure.open()) return;
   output_ = std::move(output.read_end);
 
-  // All strings are made before fork, because the child must not allocate memory: another thread
-  // of lauka may hold the allocator's lock, which the child would inherit.
-  std::vector<std::string> words = spec.words;
-  const std::vector<char*> argv = pointers_to(words);
-
-  const std::string launch_value;  // varies among the launches of a measured program only
-  std::vector<std::string> variables;
-  if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, launch_value);
-  const std::vector<char*> changed_environment = pointers_to(variables);
-
+  const ExecStrings strings(spec);
   const HelperPlan plan{.path = path->c_str(),
-                        .argv = argv.data(),
-                        .environment = variables.empty() ? environ : changed_environment.data(),
+                        .argv = strings.argv(),
+                        .environment = strings.environment(),
                         .null_device = null_device.get(),
                         .output = output.write_end.get(),
+                        .start_failure = start_failure.write_end.get(),
                         .parent = getpid()};
-
-  const pid_t pid = fork();
-  if (pid == 0) {
-    // become_program() returns only if it failed. wait() reads from the pipe why it did.
-    const NotStarted reason{become_program(plan, spec), errno};
-    static_cast<void>(!write(start_failure.write_end.get(), &reason, sizeof reason));
-    constexpr int status_of_shells = 127;
-    _exit(status_of_shells);
-  }
-
+  const pid_t pid = fork_program(plan, spec);
   if (pid < 0) return;
 
-  // The child makes itself the leader of a group, too, so that the group exists whichever of the
-  // two processes runs first.
-  setpgid(pid, pid);
   pid_ = pid;
   start_failure_ = std::move(start_failure.read_end);
   deadline_ = MonotonicClock().now() + timeout;
@@ -148,9 +190,6 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
 /// output's beginning or end. Returns false if time runs out or the program is stopped.
 bool HelperProgram::read_output(Deadline& deadline, std::size_t most_bytes, Part part,
                                 std::string& output) const {
-  // poll() must be short, because a signal that asks lauka to end does not wake a poll() that
-  // begins just after the signal.
-  constexpr nanoseconds max_poll = std::chrono::milliseconds(20);
   std::array<char, 4096> piece;
 
   for (;;) {
@@ -170,20 +209,12 @@ bool HelperProgram::read_output(Deadline& deadline, std::size_t most_bytes, Part
 
     if (is_empty) {
       if (has_stopped(deadline)) return false;
-      pollfd ready{output_.get(), POLLIN, 0};
-      const auto most = std::chrono::ceil<std::chrono::milliseconds>(std::min(left, max_poll));
-      poll(&ready, 1, static_cast<int>(most.count()));
+      wait_for_bytes(output_.get(), left);
       continue;
     }
 
     // What exceeds the limit is read, too, because the program must not wait for a full pipe.
-    const std::string_view bytes(piece.data(), static_cast<std::size_t>(count));
-    if (part == Part::Beginning) {
-      output += bytes.substr(0, most_bytes - output.size());
-    } else {
-      output += bytes;
-      if (output.size() > most_bytes) output.erase(0, output.size() - most_bytes);
-    }
+    add_part({piece.data(), static_cast<std::size_t>(count)}, most_bytes, part, output);
   }
 }
 
@@ -217,6 +248,15 @@ bool HelperProgram::wait_for_end(Deadline& deadline) const {
   }
 }
 
+/// Returns the outcome of a program that has not ended in time: the program or a descendant was
+/// stopped, or if neither was, time has run out.
+Outcome HelperProgram::find_outcome_without_end(const Deadline& deadline) const {
+  const int own_stop = stop_signal();
+  const int stop = own_stop != 0 ? own_stop : deadline.last_stop_of_descendant();
+  if (stop != 0) return Stopped{stop};
+  return TimedOut{};
+}
+
 HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   const bool was_started = pid_ != 0;
   if (!was_started) return {NotStarted{}};
@@ -226,10 +266,7 @@ HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   const bool has_ended =
       read_output(deadline, most_bytes, part, answer.output) && wait_for_end(deadline);
   if (!has_ended) {
-    // The program or a descendant was stopped; if neither was, time has run out.
-    const int own_stop = stop_signal();
-    const int stop = own_stop != 0 ? own_stop : deadline.last_stop_of_descendant();
-    if (stop != 0) answer.outcome = Stopped{stop};
+    answer.outcome = find_outcome_without_end(deadline);
     kill_it();
     return answer;
   }

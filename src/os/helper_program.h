@@ -43,6 +43,7 @@ class HelperProgram : NonCopyable {
   int stop_signal() const;
   bool has_stopped(Deadline& deadline) const;
   bool wait_for_end(Deadline& deadline) const;
+  Outcome find_outcome_without_end(const Deadline& deadline) const;
   void kill_it();
 
   pid_t pid_ = 0;

@@ -119,16 +119,36 @@ bool become_user(const SharedUser& user) {
   _exit(127);
 }
 
-/// Starts the program. Returns the child's id, or -1 with errno if vfork fails. Sets
-/// plan.error_number if the child cannot execute the program. Not inlined, because the child shares
-/// memory with this process until execve and could damage the caller's frame.
-[[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
-  // The child must prepare itself between vfork and execve, which the analyzer forbids.
-  // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
-  const pid_t pid = vfork();
-  const bool is_parent = pid != 0;
-  if (is_parent) return pid;
+/// Connects the standard streams. Without a descriptor of its own, a stream stays what it is for
+/// lauka.
+void connect_streams(const StandardFiles& files) {
+  dup2(files.input, STDIN_FILENO);
+  if (files.output >= 0) dup2(files.output, STDOUT_FILENO);
+  if (files.error >= 0) dup2(files.error, STDERR_FILENO);
+}
 
+/// Gives the child the limit of descriptors and the signal settings that lauka was started with.
+void restore_initial_settings(const ChildPlan& plan) {
+  if (plan.original_descriptor_limit != nullptr)
+    setrlimit(RLIMIT_NOFILE, plan.original_descriptor_limit);
+  if (plan.started_with->ignored_sigchld) signal(SIGCHLD, SIG_IGN);
+
+  // Before unblocking signals, discards those that are pending, which were meant for lauka. One of
+  // them could stop the child before execve, and vfork would block the launcher for ever.
+  constexpr timespec at_once{};
+  while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
+  }
+  sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
+}
+
+/// Has this process use the program's own CPUs. Returns false with errno if it may not. A system
+/// call, because glibc's cpu_set_t has room for only 1024 CPUs.
+bool use_cpus_of(const SharedProgram& program) {
+  return syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) == 0;
+}
+
+/// Executes the program in this new child, which shares memory with the launcher until then.
+[[noreturn]] void become_program(ChildPlan& plan) {
   const SharedProgram& program = *plan.program;
   setpgid(0, plan.group);
 
@@ -142,26 +162,10 @@ bool become_user(const SharedUser& user) {
   // Without this, the run would go on if lauka and the launcher were killed at the same time.
   signal_after_parent_death(SIGKILL);
 
-  // Without a descriptor of its own, a stream stays what it is for lauka.
-  dup2(plan.files.input, STDIN_FILENO);
-  if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
-  if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
+  connect_streams(plan.files);
+  restore_initial_settings(plan);
 
-  // The program gets the limit of descriptors and the signal settings that lauka was started with.
-  if (plan.original_descriptor_limit != nullptr)
-    setrlimit(RLIMIT_NOFILE, plan.original_descriptor_limit);
-  if (plan.started_with->ignored_sigchld) signal(SIGCHLD, SIG_IGN);
-
-  // Before unblocking signals, discards those that are pending, which were meant for lauka. One of
-  // them could stop the child before execve, and vfork would block the launcher for ever.
-  constexpr timespec at_once{};
-  while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
-  }
-  sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
-
-  // A system call, because glibc's cpu_set_t has room for only 1024 CPUs.
-  if (program.cpus != nullptr && plan.uses_own_cpus &&
-      syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) != 0)
+  if (program.cpus != nullptr && plan.uses_own_cpus && !use_cpus_of(program))
     give_up(plan, LaunchStep::Prepare);
 
   char* const* const changed_environment = program.environment.variables;
@@ -169,6 +173,18 @@ bool become_user(const SharedUser& user) {
   execve(program.path, program.argv,
          changed_environment != nullptr ? changed_environment : environ);
   give_up(plan, LaunchStep::Execute);
+}
+
+/// Starts the program. Returns the child's id, or -1 with errno if vfork fails. Sets
+/// plan.error_number if the child cannot execute the program. Not inlined, because the child shares
+/// memory with this process until execve and could damage the caller's frame.
+[[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
+  // The child must prepare itself between vfork and execve, which the analyzer forbids.
+  // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
+  const pid_t pid = vfork();
+  const bool is_parent = pid != 0;
+  if (is_parent) return pid;
+  become_program(plan);
   // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
 }
 
@@ -357,14 +373,10 @@ class LauncherProcess {
 
       SharedEnded& ended = state_.ended[i];
       ended = SharedEnded{};
-      if (check_run_unwanted(setup_)) {
+      if (check_run_unwanted(setup_))
         ended.outcome = Cancelled{};
-      } else {
-        SharedProcessState* const end_state =
-            launch.reads_end_state ? &state_.end_states[i] : nullptr;
-        if (end_state != nullptr) end_state->is_known = false;  // forgets an earlier batch's state
-        run_one(launch, end_state, ended);
-      }
+      else
+        run_one(launch, prepare_end_state(i), ended);
       state_.ended_count = i + 1;
 
       const bool has_failed =
@@ -373,33 +385,39 @@ class LauncherProcess {
     }
   }
 
+  /// Returns where a launch's state at its end belongs, without what an earlier batch left there;
+  /// null if the launch does not read it.
+  SharedProcessState* prepare_end_state(std::size_t launch_index) const {
+    if (!state_.launches[launch_index].reads_end_state) return nullptr;
+    SharedProcessState* const end_state = &state_.end_states[launch_index];
+    end_state->is_known = false;
+    return end_state;
+  }
+
+  /// Returns a plan that still lacks the run's files, control group and limit of descriptors.
+  ChildPlan make_plan(const SharedProgram& program, SharedProcessState* end_state,
+                      SharedEnded& ended) const {
+    ChildPlan plan{&program, &setup_.started_with, &all_signals_};
+    plan.executed_at_ns = &ended.executed_at_ns;
+    plan.uses_own_cpus = !state_.ignores_program_cpus;
+    // The state at the end is a fact about one process, so a run of several copies has none.
+    if (program.jobs <= 1) plan.end_state = end_state;
+    return plan;
+  }
+
   /// Runs one program with its files, counters and control group, and waits for its end. Writes the
   /// results to `ended`, and the state of the process at its end to `end_state` (may be null).
   void run_one(const SharedLaunch& launch, SharedProcessState* end_state, SharedEnded& ended) {
     const SharedProgram& program = *launch.program;
-    const bool has_copies = program.jobs > 1;
     ended.began_ns = now_ns();
     setup_.files->truncate_output();  // drops what the previous run stored
-
-    ChildPlan plan{&program, &setup_.started_with, &all_signals_};
-    plan.executed_at_ns = &ended.executed_at_ns;
-    plan.uses_own_cpus = !state_.ignores_program_cpus;
-    // The state at the end and the position in the input are facts about one process, so a run of
-    // several copies has neither.
-    if (!has_copies) plan.end_state = end_state;
+    ChildPlan plan = make_plan(program, end_state, ended);
 
     // The environment may have a variable with another value in each run.
     if (char** const entry = program.environment.launch_entry) *entry = launch.variable_entry;
 
     OpenedRunFiles opened;
-    if (const auto failed = open_files(program, setup_, opened, plan.files)) {
-      ended.outcome = *failed;
-    } else {
-      plan.control_group = open_control_group(program);
-      execute_with_counters(launch, plan, ended);
-      if (program.input_path != nullptr && !has_copies)
-        ended.input = check_input_read(plan.files.input);
-    }
+    execute_with_files(launch, plan, opened, ended);
 
     // Stored output reaches its destination only now, so that nothing can slow down the run.
     if (program.is_output_stored) setup_.files->pass_on(program.sink, opened.output.get());
@@ -408,6 +426,22 @@ class LauncherProcess {
     count_left_behind(ended);
 
     ended.time_with_preparation = std::chrono::nanoseconds(now_ns() - ended.began_ns);
+  }
+
+  /// Opens the files of a run into `opened`, and executes the program if none is missing.
+  void execute_with_files(const SharedLaunch& launch, ChildPlan& plan, OpenedRunFiles& opened,
+                          SharedEnded& ended) {
+    const SharedProgram& program = *launch.program;
+    if (const auto failed = open_files(program, setup_, opened, plan.files)) {
+      ended.outcome = *failed;
+      return;
+    }
+    plan.control_group = open_control_group(program);
+    execute_with_counters(launch, plan, ended);
+
+    // The copies of a program (--jobs) have a position in the input each.
+    if (program.input_path != nullptr && program.jobs <= 1)
+      ended.input = check_input_read(plan.files.input);
   }
 
   /// Opens the file with which a run joins its control group. The batch's group has precedence over
@@ -487,75 +521,111 @@ class LauncherProcess {
     used_readings_ += set->count;
   }
 
-  /// Waits for the end of a run. Kills a run that is late, stopped or no longer wanted, and gives
-  /// up on a process that does not die.
-  // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
-  void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
-    const std::int64_t timeout_ns = plan.program->timeout_ns;
-    std::int64_t looked_at_ns = ended.executed_at_ns;
-    std::int64_t deadline_ns = timeout_ns > 0 ? looked_at_ns + timeout_ns : kNever;
-    std::int64_t give_up_ns = kNever;
+  /// A run that has not ended yet.
+  struct WatchedRun {
+    pid_t pid = 0;
+    const ChildPlan& plan;
+    SharedEnded& ended;
+    std::int64_t looked_at_ns = 0;
+    std::int64_t deadline_ns = kNever;
+    std::int64_t give_up_ns = kNever;  ///< when a killed run is given up
     bool was_asked_to_end = false;
 
-    // The outcome stays the initial Exited until something decides that the run must be killed.
-    const auto must_die = [&] { return !std::holds_alternative<Exited>(ended.outcome); };
+    /// True if something has decided that the run must be killed. Until then, the outcome stays the
+    /// initial Exited.
+    bool must_die() const { return !std::holds_alternative<Exited>(ended.outcome); }
+  };
 
-    for (;;) {
-      const bool was_killed = must_die();
-      if (!was_killed && !was_asked_to_end && state_.listener_ended_run) {
-        was_asked_to_end = true;
-        signal_run(pid, SIGTERM);
-        deadline_ns = now_ns() + kTerminateTimeout.count();
-      }
-
-      const int signal = wait_for_signal_until(was_killed ? give_up_ns : deadline_ns, looked_at_ns);
-      looked_at_ns = now_ns();
-
-      // Only until it is waited for, an ended process still tells its priority and limits.
-      if (plan.end_state != nullptr && has_ended_unawaited(pid))
-        read_process_state(pid, *plan.end_state);
-
-      int status = 0;
-      rusage used{};
-      const pid_t changed = wait4(pid, &status, WNOHANG | WUNTRACED, &used);
-      if (changed < 0) {
-        ended.outcome = NotStarted{LaunchStep::Fork, errno};
-        return;
-      }
-
-      // A run that ended after its deadline counts as late, even if nothing has killed it yet.
-      if (!was_killed && looked_at_ns > deadline_ns) {
-        if (was_asked_to_end)
-          ended.outcome = Signalled{SIGKILL};
-        else
-          ended.outcome = TimedOut{std::chrono::nanoseconds(timeout_ns)};
-      }
-
-      const bool has_ended = changed > 0 && !WIFSTOPPED(status);
-      if (has_ended) {
-        ended.ended_at_ns = looked_at_ns;
-        note_usage(used, ended.usage);
-        ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
-        if (was_asked_to_end) await_end_of_group(pid, deadline_ns);
-        if (!must_die()) ended.outcome = to_outcome(status);
-        return;
-      }
-
-      if (!was_killed && changed > 0) ended.outcome = Stopped{WSTOPSIG(status)};
-      if (!was_killed && check_run_unwanted(setup_)) ended.outcome = Cancelled{};
-
-      if (!was_killed && must_die()) {
-        const bool was_signalled = signal_run(pid, SIGKILL);
-        give_up_ns = was_signalled ? looked_at_ns + kMaxDyingNs : looked_at_ns;
-      }
-
-      if (looked_at_ns >= give_up_ns) {
-        ended.surviving_pid = pid;
-        return;
-      }
-
-      if (signal == SIGALRM) setup_.files->drop_old_output(plan.program->is_output_stored);
+  /// Waits for the end of a run. Kills a run that is late, stopped or no longer wanted, and gives
+  /// up on a process that does not die.
+  void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
+    WatchedRun run{.pid = pid, .plan = plan, .ended = ended, .looked_at_ns = ended.executed_at_ns};
+    const std::int64_t timeout_ns = plan.program->timeout_ns;
+    if (timeout_ns > 0) run.deadline_ns = run.looked_at_ns + timeout_ns;
+    while (!is_over_at_next_look(run)) {
     }
+  }
+
+  /// Waits until a signal or a time limit makes a look at the run worthwhile. Returns the signal;
+  /// -1 if none came.
+  int wait_for_next_look(WatchedRun& run) const {
+    const bool was_killed = run.must_die();
+    if (!was_killed && !run.was_asked_to_end && state_.listener_ended_run) ask_to_end(run);
+
+    const int signal =
+        wait_for_signal_until(was_killed ? run.give_up_ns : run.deadline_ns, run.looked_at_ns);
+    run.looked_at_ns = now_ns();
+
+    // Only until it is waited for, an ended process still tells its priority and limits.
+    if (run.plan.end_state != nullptr && has_ended_unawaited(run.pid))
+      read_process_state(run.pid, *run.plan.end_state);
+    return signal;
+  }
+
+  /// Waits for the next look at a run, and kills the run if it must not go on. Returns true if the
+  /// run has ended, or is given up.
+  bool is_over_at_next_look(WatchedRun& run) {
+    const bool was_killed = run.must_die();
+    const int signal = wait_for_next_look(run);
+
+    int status = 0;
+    rusage used{};
+    const pid_t changed = wait4(run.pid, &status, WNOHANG | WUNTRACED, &used);
+    if (changed < 0) {
+      run.ended.outcome = NotStarted{LaunchStep::Fork, errno};
+      return true;
+    }
+
+    if (!was_killed) note_lateness(run);
+    const bool has_ended = changed > 0 && !WIFSTOPPED(status);
+    if (has_ended) {
+      note_end(status, used, run);
+      return true;
+    }
+
+    if (!was_killed) {
+      if (changed > 0) run.ended.outcome = Stopped{WSTOPSIG(status)};
+      kill_if_needed(run);
+    }
+    if (run.looked_at_ns >= run.give_up_ns) {
+      run.ended.surviving_pid = run.pid;
+      return true;
+    }
+    if (signal == SIGALRM) setup_.files->drop_old_output(run.plan.program->is_output_stored);
+    return false;
+  }
+
+  /// Gives a run whose listener has enough some time to end.
+  static void ask_to_end(WatchedRun& run) {
+    run.was_asked_to_end = true;
+    signal_run(run.pid, SIGTERM);
+    run.deadline_ns = now_ns() + kTerminateTimeout.count();
+  }
+
+  /// Notes the outcome of a run after its deadline. A run that ended then counts as late, even if
+  /// nothing has killed it yet.
+  static void note_lateness(WatchedRun& run) {
+    if (run.looked_at_ns <= run.deadline_ns) return;
+    if (run.was_asked_to_end)
+      run.ended.outcome = Signalled{SIGKILL};
+    else
+      run.ended.outcome = TimedOut{std::chrono::nanoseconds(run.plan.program->timeout_ns)};
+  }
+
+  void note_end(int status, const rusage& used, WatchedRun& run) const {
+    run.ended.ended_at_ns = run.looked_at_ns;
+    note_usage(used, run.ended.usage);
+    run.ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
+    if (run.was_asked_to_end) await_end_of_group(run.pid, run.deadline_ns);
+    if (!run.must_die()) run.ended.outcome = to_outcome(status);
+  }
+
+  /// Kills a run that must die or is no longer wanted, and sets when it is given up.
+  void kill_if_needed(WatchedRun& run) const {
+    if (check_run_unwanted(setup_)) run.ended.outcome = Cancelled{};
+    if (!run.must_die()) return;
+    const bool was_signalled = signal_run(run.pid, SIGKILL);
+    run.give_up_ns = was_signalled ? run.looked_at_ns + kMaxDyingNs : run.looked_at_ns;
   }
 
   static bool has_ended_unawaited(pid_t pid) {
@@ -666,10 +736,8 @@ constexpr auto kLimitNames = std::to_array<std::pair<std::size_t, const char*>>(
   _exit(0);
 }
 
-}  // namespace
-
-// The main loop of the launcher process, which runs the measured programs for lauka.
-void serve_as_launcher(const LauncherSetup& setup) {
+/// Makes this new process the launcher. Ends it if lauka has died.
+void become_launcher(const LauncherSetup& setup) {
   // Leaves lauka's process group. SIGSTOP and SIGKILL, which cannot be blocked, must not reach this
   // process when they are sent to that group, because this process ends the run if lauka is killed.
   setpgid(0, 0);
@@ -679,16 +747,34 @@ void serve_as_launcher(const LauncherSetup& setup) {
   // The kernel does not signal a death that came before the request to signal it.
   signal_after_parent_death(kWakeSignal);
   if (getppid() != setup.parent) _exit(0);
+}
 
-  // A byte from lauka asks for a batch. If lauka closes its end of the socket, the launcher ends.
+/// Waits for a byte from lauka, which asks for a batch. Ends the launcher if lauka has closed its
+/// end of the socket.
+void await_request(const LauncherSetup& setup) {
+  char byte = 0;
+  ssize_t count = 0;
+  do count = read(setup.socket, &byte, 1);
+  while (count < 0 && errno == EINTR);
+  if (count <= 0) end_launcher(setup);
+}
+
+/// Tells lauka, by a byte, that the batch has ended.
+void report_end_of_batch(const LauncherSetup& setup) {
+  constexpr char any_byte = 'r';
+  while (write(setup.socket, &any_byte, 1) < 0) {
+    if (errno != EINTR) end_launcher(setup);
+  }
+}
+
+}  // namespace
+
+// The main loop of the launcher process, which runs the measured programs for lauka.
+void serve_as_launcher(const LauncherSetup& setup) {
+  become_launcher(setup);
   LauncherProcess launcher(setup);
   for (;;) {
-    char byte = 0;
-    const ssize_t count = read(setup.socket, &byte, 1);
-    const bool was_interrupted = count < 0 && errno == EINTR;
-    if (was_interrupted) continue;
-    if (count <= 0) end_launcher(setup);
-
+    await_request(setup);
     launcher.run_batch();
 
     const bool has_lauka_died = getppid() != setup.parent;
@@ -697,10 +783,7 @@ void serve_as_launcher(const LauncherSetup& setup) {
       end_launcher(setup);
     }
 
-    // Any byte tells lauka that the batch has ended.
-    while (write(setup.socket, &byte, 1) < 0) {
-      if (errno != EINTR) end_launcher(setup);
-    }
+    report_end_of_batch(setup);
   }
 }
 
@@ -813,8 +896,6 @@ int LauncherCounters::open_one(const PerfEventAttr& attributes, const CounterPla
   return calls_->open_counter(attributes, place, leader);
 }
 
-// The kernel counts in groups, and one read of a group's leader gives the values of all its
-// members. A group's members follow its leader in the set.
 int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
   for (std::size_t leader = 0; leader < set.count; ++leader) {
     const bool is_leader = set.requests[leader].leader == leader;
@@ -823,24 +904,31 @@ int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
     // A counter that could not be opened, such as an optional one, reads as zeros.
     readings[leader] = Reading{};
     if (set.descriptors[leader] < 0) continue;
+    if (const int error = read_group(set, leader, readings); error != 0) return error;
+  }
+  return 0;
+}
 
-    // Number of counters, time enabled, time running, then one value for each counter.
-    constexpr std::size_t enabled_at = 1;
-    constexpr std::size_t running_at = 2;
-    constexpr std::size_t values_at = 3;
-    std::array<std::uint64_t, values_at + kMaxCounters> group{};
-    const long words = calls_->read_counter(set.descriptors[leader], group.data(), group.size());
-    if (words < 0) return static_cast<int>(-words);
+/// Writes the readings of a group, all of which come from one read of its leader. The group's
+/// members follow the leader in the set. Returns 0 or errno.
+int LauncherCounters::read_group(const SharedCounters& set, std::size_t leader,
+                                 Reading* readings) const {
+  // Number of counters, time enabled, time running, then one value for each counter.
+  constexpr std::size_t enabled_at = 1;
+  constexpr std::size_t running_at = 2;
+  constexpr std::size_t values_at = 3;
+  std::array<std::uint64_t, values_at + kMaxCounters> group{};
+  const long words = calls_->read_counter(set.descriptors[leader], group.data(), group.size());
+  if (words < 0) return static_cast<int>(-words);
 
-    // The values come in the order in which the group's counters were opened, the leader's first.
-    std::size_t next_value = values_at;
-    for (std::size_t member = leader; member < set.count; ++member) {
-      if (set.requests[member].leader != leader) continue;
-      if (next_value >= static_cast<std::size_t>(words)) return EIO;
-      readings[member] = Reading{.value = group[next_value++],
-                                 .enabled_ns = group[enabled_at],
-                                 .running_ns = group[running_at]};
-    }
+  // The values come in the order in which the group's counters were opened, the leader's first.
+  std::size_t next_value = values_at;
+  for (std::size_t member = leader; member < set.count; ++member) {
+    if (set.requests[member].leader != leader) continue;
+    if (next_value >= static_cast<std::size_t>(words)) return EIO;
+    readings[member] = Reading{.value = group[next_value++],
+                               .enabled_ns = group[enabled_at],
+                               .running_ns = group[running_at]};
   }
   return 0;
 }

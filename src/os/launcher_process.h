@@ -213,6 +213,7 @@ class LauncherCounters {
   const rlimit* original_limit() const { return limit_was_raised_ ? &original_limit_ : nullptr; }
 
  private:
+  int read_group(const SharedCounters& set, std::size_t leader, Reading* readings) const;
   void close_one(SharedCounters& set, std::size_t index) const;
   int open_request(SharedCounters& set, std::size_t index);
   int open_one(const PerfEventAttr& attributes, const CounterPlace& place, int leader);

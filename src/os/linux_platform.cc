@@ -21,6 +21,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -169,6 +170,16 @@ constexpr LinuxCalls kLinuxCalls{
 /// Flags for a folder on the way to a file. With O_PATH, it need not be readable.
 constexpr int kIntermediateFolder = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
+/// Returns why a journal must not be used; "" if it may be. lauka writes the journal's values to
+/// the system's settings, perhaps as root. So a journal that somebody else may have written is
+/// refused.
+std::string why_not_trusted(const struct stat& journal) {
+  if (!S_ISREG(journal.st_mode)) return "it is not a regular file";
+  const bool is_own = journal.st_uid == geteuid();
+  const bool others_may_write = (journal.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  return is_own && !others_may_write ? "" : "it belongs to another user, or others may write to it";
+}
+
 class FilesBelow final : public SettingFiles {
  public:
   explicit FilesBelow(const std::string& root)
@@ -193,14 +204,7 @@ class FilesBelow final : public SettingFiles {
     struct stat about {};
     if (!file || fstat(file.get(), &about) != 0)
       return make_refusal(std::generic_category().message(errno));
-    if (!S_ISREG(about.st_mode)) return make_refusal("it is not a regular file");
-
-    // lauka writes the journal's values to the system's settings, perhaps as root. So a journal
-    // that somebody else may have written is refused.
-    const bool is_own = about.st_uid == geteuid();
-    const bool others_may_write = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-    if (!is_own || others_may_write)
-      return make_refusal("it belongs to another user, or others may write to it");
+    if (const std::string why = why_not_trusted(about); !why.empty()) return make_refusal(why);
 
     // A part of a journal would restore only some of the settings.
     auto text = read_rest(file.get(), max_bytes);
@@ -342,19 +346,10 @@ std::optional<std::uint32_t> parse_id(std::string_view text) {
   return id ? std::optional(static_cast<std::uint32_t>(*id)) : std::nullopt;
 }
 
-/// Returns the ids of the groups that the user `user_name` is a member of.
-std::vector<std::uint32_t> find_groups(const std::string& user_name) {
+/// Returns the ids of the local groups that the user `user_name` is a member of.
+std::vector<std::uint32_t> find_local_groups(const std::string& user_name) {
   std::vector<std::uint32_t> groups;
-
-  // The program id also knows the groups of a directory service such as LDAP.
-  std::istringstream printed_ids(run_for_output({"/usr/bin/id", "-G", "--", user_name}));
-  for (std::string word; printed_ids >> word;) {
-    if (const auto id = parse_id(word)) groups.push_back(*id);
-  }
-  if (!groups.empty()) return groups;
-
-  // Without an answer of that program, reads the local groups. A line of the file is
-  // "GROUP:PASSWORD:GID:MEMBER,MEMBER".
+  // A line of the file is "GROUP:PASSWORD:GID:MEMBER,MEMBER".
   constexpr std::size_t id_at = 2;
   constexpr std::size_t members_at = 3;
   std::ifstream file("/etc/group");
@@ -367,6 +362,18 @@ std::vector<std::uint32_t> find_groups(const std::string& user_name) {
     }
   }
   return groups;
+}
+
+/// Returns the ids of the groups that the user `user_name` is a member of.
+std::vector<std::uint32_t> find_groups(const std::string& user_name) {
+  std::vector<std::uint32_t> groups;
+
+  // The program id also knows the groups of a directory service such as LDAP.
+  std::istringstream printed_ids(run_for_output({"/usr/bin/id", "-G", "--", user_name}));
+  for (std::string word; printed_ids >> word;) {
+    if (const auto id = parse_id(word)) groups.push_back(*id);
+  }
+  return groups.empty() ? find_local_groups(user_name) : groups;
 }
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
@@ -388,6 +395,23 @@ struct TickConverter {
   }
 };
 
+// Indices among the fields after the name in /proc/PID/stat. The manual, proc(5), numbers all
+// fields from 1.
+constexpr std::size_t kFirstField = 3;
+constexpr std::size_t kStateAt = 3 - kFirstField;
+constexpr std::size_t kParentAt = 4 - kFirstField;
+constexpr std::size_t kStartAt = 22 - kFirstField;
+constexpr std::size_t kExitCodeAt = 52 - kFirstField;
+
+/// Returns the signal that has stopped a process, by the fields after its name. Linux 5.19 and
+/// later show the signal as the exit code of a stopped process. If the signal is not shown, SIGSTOP
+/// stands for it.
+int find_stop_signal(std::span<const std::string_view> fields) {
+  const auto code = fields.size() > kExitCodeAt ? parse_number(fields[kExitCodeAt]) : std::nullopt;
+  const bool is_signal = code && *code > 0 && *code < NSIG;
+  return is_signal ? static_cast<int>(*code) : SIGSTOP;
+}
+
 /// Reads the parent, the start and the state of a process from /proc/PID/stat into `facts`. Returns
 /// false if the process is gone.
 bool read_process_facts(pid_t pid, const TickConverter& ticks, ProcessFacts& facts) {
@@ -397,34 +421,20 @@ bool read_process_facts(pid_t pid, const TickConverter& ticks, ProcessFacts& fac
   const std::size_t end_of_name = line.rfind(')');
   if (end_of_name == std::string::npos) return false;
 
-  // Fields have numbers from 1 in the manual, proc(5). `fields` begins after the name.
-  constexpr std::size_t first_field = 3;
-  constexpr std::size_t state_at = 3 - first_field;
-  constexpr std::size_t parent_at = 4 - first_field;
-  constexpr std::size_t start_at = 22 - first_field;
-  constexpr std::size_t exit_code_at = 52 - first_field;
   const auto fields = blank_separated(std::string_view(line).substr(end_of_name + 1));
-  if (fields.size() <= start_at) return false;
-  const auto parent = parse_number(fields[parent_at]);
-  const auto start_tick = parse_number(fields[start_at]);
+  if (fields.size() <= kStartAt) return false;
+  const auto parent = parse_number(fields[kParentAt]);
+  const auto start_tick = parse_number(fields[kStartAt]);
   if (!parent || !start_tick) return false;
 
-  const std::string_view state = fields[state_at];
+  const std::string_view state = fields[kStateAt];
   const bool has_ended = state == "Z" || state == "X";
   const bool is_stopped = state == "T";
   facts = {.parent = static_cast<pid_t>(*parent),
            .is_zombie = has_ended,
            .started_ns = ticks.end_of_tick_ns(static_cast<std::int64_t>(*start_tick))};
 
-  if (is_stopped) {
-    // Linux 5.19 and later show the signal as the exit code of a stopped process. If the signal is
-    // not shown, SIGSTOP stands for it.
-    const auto code =
-        fields.size() > exit_code_at ? parse_number(fields[exit_code_at]) : std::nullopt;
-    const bool is_signal = code && *code > 0 && *code < NSIG;
-    facts.stop_signal = is_signal ? static_cast<int>(*code) : SIGSTOP;
-  }
-
+  if (is_stopped) facts.stop_signal = find_stop_signal(fields);
   return true;
 }
 

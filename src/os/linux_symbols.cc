@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -99,6 +100,26 @@ DebugFile open_debug_file(const std::string& root, const std::string& program,
   return {};
 }
 
+/// Returns the root folder of the process that sees the program at `program`: what precedes this
+/// path in `opened_path`. A process in a container has another one than lauka.
+std::string root_of_process(std::string_view opened_path, const std::string& program) {
+  const std::size_t program_size = std::min(program.size(), opened_path.size());
+  return std::string(opened_path.substr(0, opened_path.size() - program_size));
+}
+
+/// Returns the debug file below `root`. Prefers the file that the build id names, because it fits
+/// this very build of the program. `link`: nullopt if the program names no file.
+DebugFile find_debug_file_below(const std::string& root, const std::string& program,
+                                const std::string& build_id, const std::optional<DebugLink>& link) {
+  DebugFile debug;
+  if (!build_id.empty()) {
+    debug.path = root + debug_file_of(build_id);
+    debug.file = open_regular(debug.path);
+  }
+  if (!debug.file && link) debug = open_debug_file(root, program, *link);
+  return debug;
+}
+
 /// Finds a debug file for libdwfl, whose own callback may load a library that downloads files
 /// (debuginfod). `seen_path`: path of the program as the process sees it. `opened_path`: path that
 /// lauka opened, which ends with `seen_path`. `link` and `checksum`: content of the program's
@@ -109,22 +130,14 @@ int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* seen_path,
                     GElf_Word checksum, char** found) {
   const std::string build_id = build_id_of(module);
   const std::string program = seen_path;
-
-  // A process in a container has another root folder: what precedes `seen_path` in `opened_path`.
-  const std::string_view opened = opened_path == nullptr ? "" : opened_path;
-  const std::size_t program_size = std::min(program.size(), opened.size());
-  const std::string root_of_process(opened.substr(0, opened.size() - program_size));
+  std::optional<DebugLink> debug_link;
+  if (link != nullptr) debug_link = DebugLink{.name = link, .checksum = checksum};
   const std::string own_root;  // "", because paths begin with "/"
 
-  // Without a container, both roots are the same. Prefers the file that the build id names, because
-  // it fits this very build of the program.
-  for (const std::string& root : {root_of_process, own_root}) {
-    DebugFile debug;
-    if (!build_id.empty()) {
-      debug.path = root + debug_file_of(build_id);
-      debug.file = open_regular(debug.path);
-    }
-    if (!debug.file && link != nullptr) debug = open_debug_file(root, program, {link, checksum});
+  // Without a container, both roots are the same.
+  for (const std::string& root :
+       {root_of_process(opened_path == nullptr ? "" : opened_path, program), own_root}) {
+    DebugFile debug = find_debug_file_below(root, program, build_id, debug_link);
     if (!debug.file) continue;
 
     *found = strdup(debug.path.c_str());  // libdwfl frees the copy

@@ -78,6 +78,22 @@ bool has_same_environment(const ProgramSpec& a, const ProgramSpec& b) {
          (a.jobs > 1) == (b.jobs > 1);
 }
 
+/// Finds variables among lauka's own. The variables that are looked for come in the same order, so
+/// each search goes on after the previous match.
+class OwnVariables {
+ public:
+  /// Returns lauka's own string of the variable `text` (NAME=VALUE); null if there is none.
+  char* find(const std::string& text) {
+    char** match = next_;
+    while (*match != nullptr && text != *match) ++match;
+    if (*match != nullptr) next_ = match + 1;
+    return *match;
+  }
+
+ private:
+  char** next_ = environ;
+};
+
 class SharedPrograms {
  public:
   explicit SharedPrograms(Arena& arena) : arena_(arena) {}
@@ -158,34 +174,27 @@ class SharedPrograms {
     const std::string later_value;  // each run sets its own value of the launch variable
     const std::vector<std::string> variables = program_environment(spec, later_value);
     SharedEnvironment environment{.variables = arena_.make<char*>(variables.size() + 1)};
-    char** next_own = environ;
 
+    OwnVariables own_variables;
     for (std::size_t i = 0; i < variables.size(); ++i) {
-      const std::string& text = variables[i];  // NAME=VALUE
-      char*& entry = environment.variables[i];
-
-      // Most variables are lauka's own. Using lauka's strings for them saves shared memory. They
-      // come in the same order, so each search goes on after the previous match.
-      char** match = next_own;
-      while (*match != nullptr && text != *match) ++match;
-      if (*match != nullptr) {
-        entry = *match;
-        next_own = match + 1;
-      } else {
-        entry = arena_.copy(text);
-      }
-
-      // The launcher changes these entries before each run.
-      const auto is_variable = [&](const std::string& name) {
-        return !name.empty() && text.starts_with(name + "=");
-      };
-      if (is_variable(spec.launch_variable)) environment.launch_entry = &entry;
-      if (spec.has_region && is_variable(kRegionVariable)) environment.region_entry = &entry;
-      if (spec.jobs > 1 && text.starts_with(kJobEntryPrefix))
-        environment.job_digits = entry + kJobEntryPrefix.size();
+      // Most variables are lauka's own. Using lauka's strings for them saves shared memory.
+      char* const own = own_variables.find(variables[i]);
+      environment.variables[i] = own != nullptr ? own : arena_.copy(variables[i]);
+      note_changing_entry(spec, variables[i], environment.variables[i], environment);
     }
-
     return environment;
+  }
+
+  /// Notes the entry of a variable (`text`, NAME=VALUE) if the launcher changes it before each run.
+  static void note_changing_entry(const ProgramSpec& spec, const std::string& text, char*& entry,
+                                  SharedEnvironment& environment) {
+    const auto is_variable = [&](const std::string& name) {
+      return !name.empty() && text.starts_with(name + "=");
+    };
+    if (is_variable(spec.launch_variable)) environment.launch_entry = &entry;
+    if (spec.has_region && is_variable(kRegionVariable)) environment.region_entry = &entry;
+    if (spec.jobs > 1 && text.starts_with(kJobEntryPrefix))
+      environment.job_digits = entry + kJobEntryPrefix.size();
   }
 
   const SharedUser* make_user(const User& user) {
@@ -211,6 +220,30 @@ class SharedPrograms {
   std::array<VariableBuffer, Launcher::kMaxBatch> variable_buffers_{};
   std::optional<ProgramSpec> latest_spec_{};
   SharedEnvironment latest_environment_{};
+};
+
+/// What lauka waits for during a batch: the launcher's answer, the runs' output and samples.
+class BatchEvents {
+ public:
+  BatchEvents(int launcher, std::span<const int> pipes, std::span<const int> rings) {
+    fds_.push_back({launcher, POLLIN, 0});
+    for (const int pipe : pipes) fds_.push_back({pipe, POLLIN, 0});
+    for (const int ring : rings) fds_.push_back({ring, POLLIN, 0});
+  }
+
+  /// Waits as ppoll() does.
+  int wait(const timespec* max_wait, const sigset_t& mask) {
+    return ppoll(fds_.data(), fds_.size(), max_wait, &mask);
+  }
+
+  bool has_answer() const { return fds_[kLauncherAt].revents != 0; }
+  bool has_output() const { return (fds_[kOutputAt].revents | fds_[kErrorAt].revents) != 0; }
+
+ private:
+  static constexpr std::size_t kLauncherAt = 0;
+  static constexpr std::size_t kOutputAt = 1;
+  static constexpr std::size_t kErrorAt = 2;
+  std::vector<pollfd> fds_;  // those of the samples come last
 };
 
 /// The launcher's process, and what lauka shares with it.
@@ -279,32 +312,20 @@ class PosixLauncher final : public Launcher {
     launches = launches.first(std::min(launches.size(), kMaxBatch));
     if (auto written = write_request(launches, after_failure); !written) return written.error();
 
-    const bool heeds_interrupts = std::ranges::none_of(
-        launches, [](const Launch& launch) { return launch.goes_on_after_interrupt; });
-
     // A launch with a listener for output or samples is alone in its batch, so it is the first.
     const Launch& first = launches.front();
     OpenedRunFiles named_files;
-    Ended not_started;
-    if (const auto failed = open_files_of_listened(first, named_files)) {
-      not_started.outcome = *failed;
-      return std::vector{not_started};
-    }
-
     SampleRings rings(sampling_calls_);
-    not_started.counter_error = open_rings(first, rings);
-    if (not_started.counter_error != 0) return std::vector{not_started};
+    if (const auto not_started = prepare_hearing(first, named_files, rings))
+      return std::vector{*not_started};
 
     const std::int64_t began_ns = now_ns();
+    const bool heeds_interrupts = std::ranges::none_of(launches, &Launch::goes_on_after_interrupt);
     const int error = run_batch(heeds_interrupts, tick, rings, first.sample_listener);
     if (error != 0) return clean_up_after_launcher(error, began_ns);
 
     // The rings and pipes still hold what came last, just before the launcher's answer.
-    if (first.sample_listener != nullptr) {
-      rings.move_to(*first.sample_listener);
-      first.sample_listener->end(rings.read_counters());
-    }
-
+    if (first.sample_listener != nullptr) end_sampling(rings, *first.sample_listener);
     files_.drain();
     return collect(after_failure);
   }
@@ -345,23 +366,25 @@ class PosixLauncher final : public Launcher {
     // A program may get an environment variable with another value for each launch. If no shared
     // memory is left for this variable, std::bad_alloc is thrown.
     try {
-      for (std::size_t i = 0; i < launches.size(); ++i) {
-        const Launch& launch = launches[i];
-        // open_rings() opens the counters of a sampled run; the launcher must not open them, too.
-        const bool launcher_opens_counters =
-            launch.counters != kNoCounters && launch.sample_listener == nullptr;
-        state_->launches[i] = {
-            .program = programs_.at(launch.program),
-            .counters = launcher_opens_counters ? counter_sets_.at(launch.counters) : nullptr,
-            .variable_entry = programs_.write_launch_variable(launch, i),
-            .latest_start_ns = launch.latest_start.count(),
-            .reads_end_state = launch.reads_end_state};
-      }
+      for (std::size_t i = 0; i < launches.size(); ++i)
+        state_->launches[i] = make_shared_launch(launches[i], i);
     } catch (const std::bad_alloc&) {
       return make_too_many_arguments_error();
     }
 
     return {};
+  }
+
+  /// Returns what the launcher reads of a launch. `place`: index of the launch in its batch.
+  SharedLaunch make_shared_launch(const Launch& launch, std::size_t place) {
+    // open_rings() opens the counters of a sampled run; the launcher must not open them, too.
+    const bool launcher_opens_counters =
+        launch.counters != kNoCounters && launch.sample_listener == nullptr;
+    return {.program = programs_.at(launch.program),
+            .counters = launcher_opens_counters ? counter_sets_.at(launch.counters) : nullptr,
+            .variable_entry = programs_.write_launch_variable(launch, place),
+            .latest_start_ns = launch.latest_start.count(),
+            .reads_end_state = launch.reads_end_state};
   }
 
   /// Copies a path to shared memory, which keeps at most the beginning of a longer path.
@@ -396,63 +419,79 @@ class PosixLauncher final : public Launcher {
     return rings.open(std::bit_cast<PerfEventAttr>(request.attributes), pid_, ++sampled_runs_);
   }
 
+  /// Opens what lauka hears of a run while it goes on: its output and its samples. Returns the run
+  /// as it ended if it cannot start; else nullopt.
+  std::optional<Ended> prepare_hearing(const Launch& launch, OpenedRunFiles& named_files,
+                                       SampleRings& rings) {
+    Ended not_started;
+    if (const auto failed = open_files_of_listened(launch, named_files)) {
+      not_started.outcome = *failed;
+      return not_started;
+    }
+    not_started.counter_error = open_rings(launch, rings);
+    if (not_started.counter_error != 0) return not_started;
+    return std::nullopt;
+  }
+
+  static void end_sampling(SampleRings& rings, SampleListener& listener) {
+    rings.move_to(listener);
+    listener.end(rings.read_counters());
+  }
+
+  /// Waits until something happens, or does the regular work if nothing has happened for a while.
+  /// Returns what ppoll() returns. `samples`: who gets samples meanwhile (may be null).
+  static int wait_or_work(BatchEvents& events, SignalHold& hold, const ProgressCallback& tick,
+                          const SampleListener* samples) {
+    // Without regular work, lauka sleeps until something happens, and so disturbs the run least.
+    const bool has_regular_work = tick || samples != nullptr || hold.must_report_suspension();
+    const timespec* const max_wait = has_regular_work ? &kTickTime : nullptr;
+    const int ready = events.wait(max_wait, hold.mask_for_waiting());
+
+    const bool timed_out = ready == 0;
+    if (timed_out && hold.must_report_suspension()) hold.report_suspension();
+    if (timed_out && tick) tick();
+    return ready;
+  }
+
   /// Makes the launcher run the batch, and waits until it reports the batch's end. Meanwhile reads
   /// the runs' pipes and moves samples from `rings` to `samples` (may be null). Returns 0, or errno
   /// if the launcher cannot be reached.
-  // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may be heard
   int run_batch(bool heeds_interrupts, const ProgressCallback& tick, SampleRings& rings,
                 SampleListener* samples) {
     // Signals arrive only while lauka waits. Ctrl-Z suspends lauka after the batch, and the user is
     // told so meanwhile.
     SignalHold hold;
-    char byte = 'r';  // the launcher ignores which byte wakes it
+    const char byte = 'r';  // the launcher ignores which byte wakes it
     if (send(socket_.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
 
-    const auto [output, error] = files_.pipe_read_ends();
+    BatchEvents events(socket_.get(), files_.pipe_read_ends(), rings.descriptors());
     bool was_cancelled = false;
-    constexpr std::size_t launcher_at = 0;
-    constexpr std::size_t output_at = 1;
-    constexpr std::size_t error_at = 2;
-    constexpr std::size_t rings_at = 3;
-    std::vector<pollfd> fds(rings_at);
-    for (const int ring : rings.descriptors()) fds.push_back({ring, POLLIN, 0});
-
     for (;;) {
-      fds[launcher_at] = {socket_.get(), POLLIN, 0};
-      fds[output_at] = {output, POLLIN, 0};
-      fds[error_at] = {error, POLLIN, 0};
-
       if (heeds_interrupts && !was_cancelled && first_interrupt_signal() != 0) {
         cancel();
         was_cancelled = true;
       }
 
-      // Without regular work, lauka sleeps until something happens, and so disturbs the run least.
-      const bool has_regular_work = tick || samples != nullptr || hold.must_report_suspension();
-      const timespec* const max_wait = has_regular_work ? &kTickTime : nullptr;
-      const int ready = ppoll(fds.data(), fds.size(), max_wait, &hold.mask_for_waiting());
+      const int ready = wait_or_work(events, hold, tick, samples);
       if (ready < 0 && errno != EINTR) return errno;
-
-      const bool timed_out = ready == 0;
-      if (timed_out && hold.must_report_suspension()) hold.report_suspension();
-      if (timed_out && tick) tick();
       if (samples != nullptr) rings.move_to(*samples);
       if (ready <= 0) continue;
 
-      const bool has_output = (fds[output_at].revents | fds[error_at].revents) != 0;
-      if (has_output) {
+      if (events.has_output()) {
         read_pipes();
         hold.let_through();  // ppoll may let no signals in while there is something to read
       }
-
-      const bool has_answer = fds[launcher_at].revents != 0;
-      if (!has_answer) continue;
-
-      // The launcher sends one byte when the batch has ended, and none if it has died.
-      const ssize_t count = read(socket_.get(), &byte, 1);
-      if (count == 1) return 0;
-      return count == 0 ? ECONNRESET : errno;
+      if (events.has_answer()) return read_answer();
     }
+  }
+
+  /// Reads the launcher's answer: one byte when the batch has ended, and none if the launcher has
+  /// died. Returns 0, or errno if it has died.
+  int read_answer() const {
+    char byte = 0;
+    const ssize_t count = read(socket_.get(), &byte, 1);
+    if (count == 1) return 0;
+    return count == 0 ? ECONNRESET : errno;
   }
 
   /// Reads the runs' pipes, and asks the launcher to end the run if its listener has enough.
@@ -517,6 +556,55 @@ class PosixLauncher final : public Launcher {
     return all;
   }
 
+  /// Returns what the launcher says of a run, without its readings.
+  static Ended make_ended(const SharedEnded& shared) {
+    return {.outcome = shared.outcome,
+            .usage = shared.usage,
+            .time_with_preparation = shared.time_with_preparation,
+            .counter_error = shared.counter_error,
+            .optional_counter_error = shared.optional_counter_error,
+            .started_count = shared.started_count,
+            .unawaited_processes = shared.unawaited_processes,
+            .outlived = shared.outlived,
+            .input = shared.input};
+  }
+
+  /// True if the user has cancelled a run, which then did not fail. A signal that killed the run
+  /// may have been sent to all of the terminal's processes, so lauka may be about to get it, too.
+  static bool is_cancelled_by_signal(const Ended& ended, AfterFailure after_failure) {
+    const auto* signalled = std::get_if<Signalled>(&ended.outcome);
+    if (signalled == nullptr) return false;
+    // Where failures do not end the batch, this does not wait for lauka's signal after each of
+    // them.
+    if (after_failure == AfterFailure::Stop) await_signal_like(signalled->signal);
+    return was_meant_for_lauka(signalled->signal);
+  }
+
+  struct EndCause {
+    bool was_killed = false;
+    /// When the listener ended the run; nullopt if it did not, or the run has no status or signal.
+    std::optional<std::int64_t> listener_ns{};
+  };
+
+  EndCause find_end_cause(const SharedEnded& shared) const {
+    // Only a run that ended by itself, or was ended for its listener, has an exit status or signal.
+    const bool has_status = has_exited_or_signalled(shared.outcome);
+    const bool was_started = !std::holds_alternative<NotStarted>(shared.outcome);
+    EndCause cause{.was_killed = was_started && !has_status};
+    if (has_status) cause.listener_ns = files_.ended_by_listener_ns();
+    if (cause.listener_ns) cause.was_killed = true;
+    return cause;
+  }
+
+  /// Returns a run's wall time. A run that its listener ended is measured until the listener had
+  /// enough.
+  static std::uint64_t find_wall_ns(const SharedEnded& shared, const EndCause& cause) {
+    const std::int64_t ended_at_ns =
+        std::min(shared.ended_at_ns, cause.listener_ns.value_or(shared.ended_at_ns));
+    const std::int64_t wall_ns = ended_at_ns - shared.executed_at_ns;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0));
+  }
+
   /// Returns a run of the last batch, as the launcher has left it in the shared memory. If the run
   /// was killed, first kills the processes that it left.
   Ended collect_run(std::size_t run_index, AfterFailure after_failure) {
@@ -524,50 +612,24 @@ class PosixLauncher final : public Launcher {
     const SharedProgram& program = *state_->launches[run_index].program;
     last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;  // for later questions
 
-    // Only a run that ended by itself, or was ended for its listener, has an exit status or signal.
-    const auto listener_ns = files_.ended_by_listener_ns();
-    const bool has_status = has_exited_or_signalled(shared.outcome);
-    const bool was_started = !std::holds_alternative<NotStarted>(shared.outcome);
-    const bool ended_by_listener = listener_ns && has_status;
-    const bool was_killed = ended_by_listener || (was_started && !has_status);
-
     // Some processes may have left the killed run's process group. They must not use the CPU during
     // the next run. A run that was cancelled before it began has none.
+    const EndCause cause = find_end_cause(shared);
     int surviving_descendant = 0;
-    if (was_killed && shared.began_ns != 0)
+    if (cause.was_killed && shared.began_ns != 0)
       surviving_descendant = kill_descendants(pid_, shared.began_ns);
 
-    Ended ended{.outcome = shared.outcome,
-                .usage = shared.usage,
-                .time_with_preparation = shared.time_with_preparation,
-                .counter_error = shared.counter_error,
-                .optional_counter_error = shared.optional_counter_error,
-                .started_count = shared.started_count,
-                .unawaited_processes = shared.unawaited_processes,
-                .outlived = was_killed ? 0 : shared.outlived,
-                .input = shared.input,
-                .ended_by_listener = ended_by_listener};
-
-    // A run that its listener ended is measured until the listener had enough.
-    std::int64_t ended_at_ns = shared.ended_at_ns;
-    if (ended_by_listener) ended_at_ns = std::min(ended_at_ns, *listener_ns);
-    const std::int64_t wall_ns = ended_at_ns - shared.executed_at_ns;
-    ended.usage.wall_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0));
+    Ended ended = make_ended(shared);
+    ended.ended_by_listener = cause.listener_ns.has_value();
+    if (cause.was_killed) ended.outlived = 0;
+    ended.usage.wall_ns = find_wall_ns(shared, cause);
 
     // A process that survived SIGKILL: the program's own, or one of its descendants. 0: none.
     set_survivor(std::max(shared.surviving_pid, surviving_descendant), ended.outcome);
 
-    // A signal that killed the run may have been sent to all of the terminal's processes, so lauka
-    // may be about to get it, too. Then the user has cancelled the run, and it did not fail. Where
-    // failures do not end the batch, this does not wait for lauka's signal after each of them.
-    const auto* signalled = std::get_if<Signalled>(&ended.outcome);
-    if (signalled != nullptr) {
-      if (after_failure == AfterFailure::Stop) await_signal_like(signalled->signal);
-      if (was_meant_for_lauka(signalled->signal)) ended.outcome = Cancelled{};
-    }
-
+    if (is_cancelled_by_signal(ended, after_failure)) ended.outcome = Cancelled{};
     add_readings(run_index, ended);
-    if (ended_by_listener) ended.outcome = outcome_by_listener(shared);
+    if (ended.ended_by_listener) ended.outcome = outcome_by_listener(shared);
     return ended;
   }
 
@@ -597,6 +659,57 @@ class PosixLauncher final : public Launcher {
   std::optional<Error> launcher_error_;
 };
 
+/// The two ends of the channel between lauka and the launcher; closed if it could not be made.
+struct LauncherSockets {
+  Descriptor lauka{};
+  Descriptor launcher{};
+};
+
+LauncherSockets open_sockets() {
+  std::array ends = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return {};
+  return {.lauka = Descriptor(ends[0]), .launcher = Descriptor(ends[1])};
+}
+
+/// Returns memory for SharedState and the arena; MAP_FAILED with errno on failure. New shared
+/// memory is zero. Nothing initialises it, because writing zeros would make every page resident.
+void* reserve_shared_memory() {
+  return mmap(nullptr, sizeof(SharedState) + kArenaBytes, PROT_READ | PROT_WRITE,
+              MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/// Returns a setup that still lacks the signal mask. `memory`: from reserve_shared_memory().
+LauncherSetup make_setup(void* memory, const LauncherSockets& sockets, const RunFiles& files) {
+  LauncherSetup setup;
+  setup.state = static_cast<SharedState*>(memory);
+  setup.started_with.ignored_sigchld = is_ignored(SIGCHLD);
+  setup.parent = getpid();
+  setup.socket = sockets.launcher.get();
+  setup.files = &files;
+  return setup;
+}
+
+/// Forks the launcher process, and sets the signal mask of `setup`. Returns the process's id; -1
+/// with errno on failure. `own_socket`: lauka's end.
+pid_t fork_launcher(LauncherSetup& setup, int own_socket) {
+  // The launcher must start with all signals blocked, because it fetches signals while it waits.
+  sigset_t all_signals;
+  sigfillset(&all_signals);
+  sigprocmask(SIG_SETMASK, &all_signals, &setup.started_with.mask);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    // If the launcher kept lauka's end of the socket open, it would not notice that lauka
+    // closes it.
+    close(own_socket);
+    serve_as_launcher(setup);  // does not return
+  }
+
+  const int fork_error = errno;
+  sigprocmask(SIG_SETMASK, &setup.started_with.mask, nullptr);
+  errno = fork_error;
+  return pid;
+}
+
 /// Starts the launcher process by forking, after making everything that lauka shares with it: a
 /// pair of sockets, the runs' files and pipes, and memory. `after_lauka`: what the launcher process
 /// calls last (may be null).
@@ -607,50 +720,25 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
 
   // Otherwise the socket could get the number of a standard stream that lauka was started without.
   fill_standard_descriptors();
-  std::array ends = {-1, -1};
-  const bool has_sockets = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0;
-  Descriptor socket(ends[0]);
-  const Descriptor launcher_socket(ends[1]);
+  LauncherSockets sockets = open_sockets();
   RunFiles files;
-  if (!has_sockets || !files.open_all())
+  if (!sockets.lauka || !files.open_all())
     return system_error("lauka cannot open its channels to the launcher process", errno);
 
-  const std::size_t bytes = sizeof(SharedState) + kArenaBytes;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = reserve_shared_memory();
   if (memory == MAP_FAILED) return system_error("lauka cannot reserve shared memory", errno);
 
-  LauncherSetup setup;
-  // Not value-initialised: zeroing would make every page resident, and new shared memory is zero.
-  setup.state = static_cast<SharedState*>(memory);
+  LauncherSetup setup = make_setup(memory, sockets, files);
   setup.perf_calls = counter_calls;
-  setup.started_with.ignored_sigchld = is_ignored(SIGCHLD);
-  setup.parent = getpid();
-  setup.socket = launcher_socket.get();
-  setup.files = &files;
   setup.after_lauka = after_lauka;
-
-  // The launcher must start with all signals blocked, because it fetches signals while it waits.
-  sigset_t all_signals;
-  sigfillset(&all_signals);
-  sigprocmask(SIG_SETMASK, &all_signals, &setup.started_with.mask);
-  const pid_t pid = fork();
-  if (pid == 0) {
-    // If the launcher kept lauka's end of the socket open, it would not notice that lauka
-    // closes it.
-    close(socket.get());
-    serve_as_launcher(setup);  // does not return
-  }
-
-  const int fork_error = errno;
-  sigprocmask(SIG_SETMASK, &setup.started_with.mask, nullptr);
-  if (pid < 0) return system_error("lauka cannot start its launcher process", fork_error);
+  const pid_t pid = fork_launcher(setup, sockets.lauka.get());
+  if (pid < 0) return system_error("lauka cannot start its launcher process", errno);
 
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
   signal(SIGCHLD, SIG_DFL);          // so that waitpid returns the launcher's status
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
   return std::unique_ptr<Launcher>(new PosixLauncher(
-      {.pid = pid, .state = setup.state, .arena = arena, .socket = std::move(socket)},
+      {.pid = pid, .state = setup.state, .arena = arena, .socket = std::move(sockets.lauka)},
       std::move(files), counter_calls));
 }
 

@@ -20,30 +20,37 @@ void set_variable(std::vector<std::string>& environment, const std::string& vari
   environment.push_back(variable);
 }
 
+std::vector<std::string> list_own_variables() {
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    environment.emplace_back(*variable);
+  return environment;
+}
+
+/// Sets what a program that runs as another user finds: that user's account, as after su.
+void set_account(const User& user, std::vector<std::string>& environment) {
+  set_variable(environment, "HOME=" + user.home);
+  set_variable(environment, "USER=" + user.name);
+  set_variable(environment, "LOGNAME=" + user.name);
+}
+
+/// Sets PWD, the working folder as shells show it. lauka's own PWD would be wrong in another
+/// folder.
+void set_working_folder(const std::string& folder, std::vector<std::string>& environment) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(folder, error).lexically_normal();
+  if (!error) set_variable(environment, "PWD=" + absolute.string());
+}
+
 }  // namespace
 
 // Later changes replace earlier ones: the user's own win over those for the account and the folder,
 // and lauka's variables win over all.
 std::vector<std::string> program_environment(const ProgramSpec& spec,
                                              const std::string& launch_value) {
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    environment.emplace_back(*variable);
-
-  // A program that runs as another user finds that user's account, as after su.
-  if (spec.user) {
-    set_variable(environment, "HOME=" + spec.user->home);
-    set_variable(environment, "USER=" + spec.user->name);
-    set_variable(environment, "LOGNAME=" + spec.user->name);
-  }
-
-  // PWD is the working folder as shells show it. lauka's own PWD would be wrong in another folder.
-  if (!spec.folder.empty()) {
-    std::error_code error;
-    const auto folder = std::filesystem::absolute(spec.folder, error).lexically_normal();
-    if (!error) set_variable(environment, "PWD=" + folder.string());
-  }
-
+  std::vector<std::string> environment = list_own_variables();
+  if (spec.user) set_account(*spec.user, environment);
+  if (!spec.folder.empty()) set_working_folder(spec.folder, environment);
   for (const std::string& variable : spec.environment_changes) set_variable(environment, variable);
 
   // The launcher overwrites the values of these variables before each run. The zeros make room for

@@ -132,9 +132,95 @@ std::optional<CounterLoss> find_loss(const ProgramFile& file, const Credentials&
   return file.first_bytes ? std::nullopt : std::optional(CounterLoss::Unreadable);
 }
 
+/// What a search in PATH found.
+struct FoundInPath {
+  std::string program{};         ///< empty if no file may be executed
+  std::string not_executable{};  ///< a file that may not be executed; empty if there is none
+};
+
+bool is_program_file(const std::string& path) {
+  return check_access(path, F_OK) == 0 && !is_directory(path);
+}
+
+/// Searches a program in the folders of a PATH. Like a shell, takes an empty entry for the working
+/// folder, and goes on after a file that may not be executed.
+FoundInPath search_path(const std::string& word, std::string_view folders,
+                        const std::string& folder) {
+  FoundInPath found;
+  for (const std::string_view entry : split(folders, ':')) {
+    if (word.empty()) break;  // the shell finds no program with an empty name
+    const std::string candidate = std::string(entry.empty() ? "." : entry) + "/" + word;
+    const std::string candidate_from_here = path_seen_from(folder, candidate);
+    if (!is_program_file(candidate_from_here)) continue;
+    if (check_access(candidate_from_here, X_OK) == 0) {
+      found.program = candidate;
+      break;
+    }
+    found.not_executable = candidate;
+  }
+  return found;
+}
+
+/// Returns the error of a search that found no program that may be executed.
+Error make_not_found_error(const std::string& word, const std::string& not_executable,
+                           const std::string& folder) {
+  if (!not_executable.empty())
+    return Error{not_executable + ": Permission denied",
+                 make_permission_remedy(path_seen_from(folder, not_executable))};
+  if (is_program_file(path_seen_from(folder, word)))
+    return Error{word + ": command not found",
+                 "write " + shell_quoted("./" + word) + " if you mean the file in this folder"};
+  return Error{.what = word + ": command not found",
+               .remedy = "name a program in PATH, or use -S for the shell's own commands",
+               .unknown_name = word};
+}
+
+struct DescribedFile {
+  std::string path{};
+  ProgramFile file{};
+};
+
+/// Follows the interpreters of scripts to the file that the kernel executes in the end, whose
+/// rights decide. The interpreter of a script may be a script, too. Returns nullopt if the file is
+/// unknown.
+std::optional<DescribedFile> find_executed_file(std::string path, const std::string& folder,
+                                                const LinuxCalls& calls) {
+  for (int nested_interpreters = 0; nested_interpreters <= kMaxInterpreters;
+       ++nested_interpreters) {
+    auto file = calls.describe_program(path);
+    if (!file) return std::nullopt;
+
+    const std::string interpreter = parse_interpreter(file->first_bytes.value_or(""));
+    if (!interpreter.empty()) {
+      path = path_seen_from(folder, interpreter);
+      continue;
+    }
+
+    // For a file in another format than ELF, the kernel may execute an interpreter that is
+    // registered for the format (binfmt_misc). A file that cannot be read may well be ELF.
+    const bool has_other_format = file->first_bytes && !file->first_bytes->starts_with("\177ELF");
+    if (has_other_format) return std::nullopt;
+    return DescribedFile{.path = std::move(path), .file = *std::move(file)};
+  }
+  return std::nullopt;
+}
+
 bool would_root_lose_counters(ProgramFile file, const Credentials& rights) {
   file.first_bytes = "";  // root may read every file
   return find_loss(file, {.gains_nothing = rights.gains_nothing}).has_value();
+}
+
+/// Returns the loss of counters by executing a file; nullopt if they are not lost.
+std::optional<CounterLossFile> find_loss_of(const DescribedFile& executed,
+                                            const Credentials& rights) {
+  const ProgramFile& file = executed.file;
+  const auto loss = find_loss(file, rights);
+  if (!loss) return std::nullopt;
+
+  // Another user may be able to count the program by running lauka as root.
+  const bool is_root = rights.user == 0;
+  const bool can_root_count = !is_root && !would_root_lose_counters(file, rights);
+  return CounterLossFile{.loss = *loss, .file = executed.path, .counted_as_root = can_root_count};
 }
 
 }  // namespace
@@ -148,33 +234,9 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
 
   const std::string searched_folders =
       path ? *path : read_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
-  const auto is_file = [](const std::string& file) {
-    return check_access(file, F_OK) == 0 && !is_directory(file);
-  };
-
-  // Like a shell, takes an empty entry of PATH for the working folder, and goes on after a file
-  // that may not be executed.
-  std::string not_executable;
-  for (const std::string_view entry : split(searched_folders, ':')) {
-    if (word.empty()) break;  // the shell finds no program with an empty name
-    const std::string candidate = std::string(entry.empty() ? "." : entry) + "/" + word;
-    const std::string candidate_from_here = path_seen_from(folder, candidate);
-    if (!is_file(candidate_from_here)) continue;
-    if (check_access(candidate_from_here, X_OK) == 0)
-      return check_runnable(word, candidate, folder);
-    not_executable = candidate;
-  }
-
-  if (!not_executable.empty())
-    return Error{not_executable + ": Permission denied",
-                 make_permission_remedy(path_seen_from(folder, not_executable))};
-  if (is_file(path_seen_from(folder, word)))
-    return Error{word + ": command not found",
-                 "write " + shell_quoted("./" + word) + " if you mean the file in this folder"};
-
-  return Error{.what = word + ": command not found",
-               .remedy = "name a program in PATH, or use -S for the shell's own commands",
-               .unknown_name = word};
+  const FoundInPath found = search_path(word, searched_folders, folder);
+  return found.program.empty() ? make_not_found_error(word, found.not_executable, folder)
+                               : check_runnable(word, found.program, folder);
 }
 
 // The kernel closes the counters of a process that gains rights by executing a file, such as a
@@ -189,37 +251,9 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
   const auto program = find_program(spec);
   const ActAs user(spec.user);
   if (!program || user.error()) return std::nullopt;
-  std::string path = path_seen_from(spec.folder, *program);
-
-  // Follows the interpreters of scripts to the file that the kernel executes in the end, whose
-  // rights decide. The interpreter of a script may be a script, too.
-  for (int nested_interpreters = 0; nested_interpreters <= kMaxInterpreters;
-       ++nested_interpreters) {
-    const auto file = calls.describe_program(path);
-    if (!file) return std::nullopt;
-
-    const std::string interpreter = parse_interpreter(file->first_bytes.value_or(""));
-    if (!interpreter.empty()) {
-      path = path_seen_from(spec.folder, interpreter);
-      continue;
-    }
-
-    // A file in another format than ELF is unknown: the kernel may execute an interpreter that is
-    // registered for the format (binfmt_misc). A file that cannot be read may well be ELF.
-    const bool has_other_format = file->first_bytes && !file->first_bytes->starts_with("\177ELF");
-    if (has_other_format) return std::nullopt;
-
-    const Credentials rights = read_credentials(spec, calls);
-    const auto loss = find_loss(*file, rights);
-    if (!loss) return std::nullopt;
-
-    // Another user may be able to count the program by running lauka as root.
-    const bool is_root = rights.user == 0;
-    const bool can_root_count = !is_root && !would_root_lose_counters(*file, rights);
-    return CounterLossFile{.loss = *loss, .file = path, .counted_as_root = can_root_count};
-  }
-
-  return std::nullopt;
+  const auto executed =
+      find_executed_file(path_seen_from(spec.folder, *program), spec.folder, calls);
+  return executed ? find_loss_of(*executed, read_credentials(spec, calls)) : std::nullopt;
 }
 
 Result<std::string> find_program(const ProgramSpec& spec) {

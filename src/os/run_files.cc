@@ -108,6 +108,15 @@ std::string last_lines_of_file(int fd) {
   return last_lines_of(std::move(text));
 }
 
+/// Returns how many threads have not added their counts to the region's sums. A thread's entry
+/// holds its id until the thread adds its counts.
+std::uint64_t count_uncounted_threads(const lauka_region_memory_& memory) {
+  std::uint64_t count = load(memory.page.uncounted);
+  for (const lauka_region_thread_& thread : memory.threads)
+    if (load(thread.id) != 0) ++count;
+  return count;
+}
+
 }  // namespace
 
 std::optional<Outcome> open_named(const PathsToOpen& named,
@@ -328,11 +337,7 @@ RegionUse RegionPage::use() const {
   use.instructions = load(page.instructions);
   use.cycles = load(page.cycles);
 
-  // A thread's entry holds its id until the thread adds its counts to the sums above. So each entry
-  // that still has an id is a thread whose counts are missing.
-  use.uncounted_threads = load(page.uncounted);
-  for (const lauka_region_thread_& thread : memory_->threads)
-    if (load(thread.id) != 0) ++use.uncounted_threads;
+  use.uncounted_threads = count_uncounted_threads(*memory_);
   return use;
 }
 

@@ -23,6 +23,26 @@ double period_factor(std::uint32_t run) {
   return 0.75 + from_0_to_1 / 2.0;
 }
 
+/// Adds the new records of a ring to `records`, and lets the kernel overwrite them.
+void move_records(std::byte* ring, std::vector<std::byte>& records) {
+  // The first page describes the ring: the kernel writes up to `head`, and lauka has read up to
+  // `tail`. Only lauka writes `tail`, so it reads its own value without precautions.
+  const std::uint64_t head =
+      __atomic_load_n(reinterpret_cast<std::uint64_t*>(ring + kRingHeadOffset), __ATOMIC_ACQUIRE);
+  auto* const tail = reinterpret_cast<std::uint64_t*>(ring + kRingTailOffset);
+  const std::byte* const data = ring + page_bytes();
+
+  // Both count all bytes ever written or read. A position in the ring is such a count modulo the
+  // ring's size, so what lies between them may wrap around at the end of the ring.
+  for (std::uint64_t position = *tail; position != head;) {
+    const std::uint64_t offset = position % kRingBytes;
+    const std::uint64_t bytes = std::min(head - position, kRingBytes - offset);
+    records.insert(records.end(), data + offset, data + offset + bytes);
+    position += bytes;
+  }
+  __atomic_store_n(tail, head, __ATOMIC_RELEASE);
+}
+
 }  // namespace
 
 SampleRings::~SampleRings() {
@@ -31,9 +51,8 @@ SampleRings::~SampleRings() {
   if (guard_ >= 0) calls_->close_descriptor(guard_);
 }
 
-// The kernel writes samples into a ring, a buffer that it shares with lauka. A counter that
-// children inherit can have a ring only if it counts on a single CPU, so there is a counter for
-// each CPU.
+// A counter that children inherit can have a ring only if it counts on a single CPU, so there is a
+// counter for each CPU.
 int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) {
   const bool has_counters = calls_ != nullptr;
   if (!has_counters) return ENOSYS;
@@ -48,19 +67,26 @@ int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) 
   if (guard_ < 0) return -guard_;
 
   const auto cpus = static_cast<int>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
-  for (int cpu = 0; cpu < cpus; ++cpu) {
-    const int counter = calls_->open_counter(attributes, {process, cpu}, no_leader);
-    const bool is_cpu_offline = counter == -ENODEV;
-    if (is_cpu_offline) continue;
-    if (counter < 0) return -counter;
-    counters_.push_back(counter);
+  for (int cpu = 0; cpu < cpus; ++cpu)
+    if (const int error = open_ring(attributes, {process, cpu}); error != 0) return error;
+  return 0;
+}
 
-    // The space for samples follows a page in which the kernel describes the ring.
-    void* const ring = calls_->map_ring(counter, page_bytes() + kRingBytes);
-    lacks_memory_ = ring == nullptr;
-    if (lacks_memory_) return errno;
-    rings_.push_back(static_cast<std::byte*>(ring));
-  }
+/// Opens a counter and its ring, a buffer into which the kernel writes samples. Returns 0 or errno;
+/// 0, too, if the CPU is offline, which has no ring.
+int SampleRings::open_ring(const PerfEventAttr& attributes, const CounterPlace& place) {
+  constexpr int no_leader = -1;
+  const int counter = calls_->open_counter(attributes, place, no_leader);
+  const bool is_cpu_offline = counter == -ENODEV;
+  if (is_cpu_offline) return 0;
+  if (counter < 0) return -counter;
+  counters_.push_back(counter);
+
+  // The space for samples follows a page in which the kernel describes the ring.
+  void* const ring = calls_->map_ring(counter, page_bytes() + kRingBytes);
+  lacks_memory_ = ring == nullptr;
+  if (lacks_memory_) return errno;
+  rings_.push_back(static_cast<std::byte*>(ring));
   return 0;
 }
 
@@ -78,26 +104,7 @@ std::vector<Reading> SampleRings::read_counters() const {
 // Gives the listener all new records in one call, one CPU after the other.
 void SampleRings::move_to(SampleListener& listener) {
   std::vector<std::byte> records;
-  for (std::byte* const ring : rings_) {
-    // The first page describes the ring: the kernel writes up to `head`, and lauka has read up to
-    // `tail`. Only lauka writes `tail`, so it reads its own value without precautions.
-    const std::uint64_t head =
-        __atomic_load_n(reinterpret_cast<std::uint64_t*>(ring + kRingHeadOffset), __ATOMIC_ACQUIRE);
-    auto* const tail = reinterpret_cast<std::uint64_t*>(ring + kRingTailOffset);
-    const std::byte* const data = ring + page_bytes();
-
-    // Both count all bytes ever written or read. A position in the ring is such a count modulo the
-    // ring's size, so what lies between them may wrap around at the end of the ring.
-    for (std::uint64_t position = *tail; position != head;) {
-      const std::uint64_t offset = position % kRingBytes;
-      const std::uint64_t bytes = std::min(head - position, kRingBytes - offset);
-      records.insert(records.end(), data + offset, data + offset + bytes);
-      position += bytes;
-    }
-
-    // Lets the kernel overwrite what was read.
-    __atomic_store_n(tail, head, __ATOMIC_RELEASE);
-  }
+  for (std::byte* const ring : rings_) move_records(ring, records);
   if (!records.empty()) listener.receive(records);
 }
 

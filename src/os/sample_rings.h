@@ -40,6 +40,8 @@ class SampleRings : NonCopyable {
   void move_to(SampleListener& listener);
 
  private:
+  int open_ring(const PerfEventAttr& attributes, const CounterPlace& place);
+
   const LinuxCalls* calls_;
   int guard_ = -1;  // keeps the events of copies (--jobs), see guard_of()
   std::vector<int> counters_;

@@ -125,18 +125,7 @@ class UsageReader {
   /// they cannot be read.
   std::optional<Read> read(pid_t pid) {
     ProcessUsage usage;
-    auto** buffer = reinterpret_cast<void**>(&usage);
-    const auto fill_usage = [&](int structure_version) {
-      return calls_.proc_pid_rusage(pid, structure_version, buffer) == 0;
-    };
-
-    // Older systems do not know the newest structure and refuse it with EINVAL. The reader then
-    // stays with the older structure, whose fields are the first ones of the newest.
-    if (has_newest_usage_ && !fill_usage(kRusageV6)) {
-      if (errno != EINVAL) return std::nullopt;
-      has_newest_usage_ = false;
-    }
-    if (!has_newest_usage_ && !fill_usage(kRusageV4)) return std::nullopt;
+    if (!fill_usage(pid, usage)) return std::nullopt;
 
     // The kernel's `child` times are those of children that the process waited for.
     Read read{.user_ns = ns(usage.user_time + usage.child_user_time),
@@ -155,6 +144,22 @@ class UsageReader {
   }
 
  private:
+  /// Returns false if the usage cannot be read.
+  bool fill_usage(pid_t pid, ProcessUsage& usage) {
+    auto** buffer = reinterpret_cast<void**>(&usage);
+    const auto fill = [&](int structure_version) {
+      return calls_.proc_pid_rusage(pid, structure_version, buffer) == 0;
+    };
+
+    // Older systems do not know the newest structure and refuse it with EINVAL. The reader then
+    // stays with the older structure, whose fields are the first ones of the newest.
+    if (has_newest_usage_ && !fill(kRusageV6)) {
+      if (errno != EINVAL) return false;
+      has_newest_usage_ = false;
+    }
+    return has_newest_usage_ || fill(kRusageV4);
+  }
+
   std::uint64_t ns(std::uint64_t ticks) const { return ns_of_mach(ticks, timebase_); }
 
   const DarwinCalls& calls_;
@@ -233,11 +238,7 @@ class SpawningLauncher final : public Launcher {
       const bool is_first = ended_runs.empty();
       if (is_late && !is_first) break;
 
-      heeds_interrupts_ = !launch.goes_on_after_interrupt;
-      Ended ended{.outcome = Cancelled{}, .usage = {}};
-      if (!is_interrupted()) ended = run_one(launch);
-      ended.time_with_preparation = now() - run_began;
-      ended_runs.push_back(std::move(ended));
+      ended_runs.push_back(run_unless_interrupted(launch, run_began));
       if (ends_batch(ended_runs.back().outcome, after_failure)) break;
     }
 
@@ -262,18 +263,38 @@ class SpawningLauncher final : public Launcher {
 
   bool is_interrupted() const { return heeds_interrupts_ && first_interrupt_signal() != 0; }
 
+  /// Returns a run with the time since `began`; Cancelled if lauka was asked to end before.
+  Ended run_unless_interrupted(const Launch& launch, nanoseconds began) {
+    heeds_interrupts_ = !launch.goes_on_after_interrupt;
+    Ended ended{.outcome = Cancelled{}, .usage = {}};
+    if (!is_interrupted()) ended = run_one(launch);
+    ended.time_with_preparation = now() - began;
+    return ended;
+  }
+
+  /// Returns what a program gets as its standard streams. A listener hears it through lauka's
+  /// pipes.
+  StandardFiles choose_streams(const ProgramSpec& spec, const OpenedRunFiles& named_files) const {
+    const bool is_stored = spec.output.is_stored_during_run;
+    const bool has_listener = spec.output.has_listener;
+    const OutputKind sink_of_program = has_listener ? OutputKind::Pipe : spec.output.sink;
+    StandardFiles streams = files_.standard_files(sink_of_program, is_stored);
+    if (named_files.input) streams.input = named_files.input.get();
+
+    // Output that is stored or listened to reaches the named file through lauka.
+    const bool writes_file_itself = !is_stored && !has_listener;
+    if (named_files.output && writes_file_itself)
+      streams.output = streams.error = named_files.output.get();
+    return streams;
+  }
+
   /// Opens the files of a run, runs the program, and passes on its output.
   Ended run_one(const Launch& launch) {
     const Program& program = programs_.at(launch.program);
     const ProgramSpec& spec = program.spec;
     const bool is_stored = spec.output.is_stored_during_run;
-    const bool has_listener = spec.output.has_listener;
     last_sink_ = is_stored ? OutputKind::Null : spec.output.sink;
     files_.truncate_output();  // drops what the previous run stored
-
-    // What the program gets as its standard streams. A listener hears it through lauka's pipes.
-    const OutputKind sink_of_program = has_listener ? OutputKind::Pipe : spec.output.sink;
-    StandardFiles streams = files_.standard_files(sink_of_program, is_stored);
     files_.begin();
 
     Ended ended;
@@ -283,17 +304,10 @@ class SpawningLauncher final : public Launcher {
             open_named(spec, NamedFiles::InputAndOutput, is_unwanted, named_files)) {
       ended.outcome = *failed;
     } else {
-      if (named_files.input) streams.input = named_files.input.get();
-
-      // Output that is stored or listened to reaches the named file through lauka.
-      const bool writes_file_itself = !is_stored && !has_listener;
-      if (named_files.output && writes_file_itself)
-        streams.output = streams.error = named_files.output.get();
-      if (has_listener)
+      if (spec.output.has_listener)
         files_.begin(launch.listener, spec.output.sink, named_files.output.get(),
                      [this] { return now().count(); });
-
-      execute(program, streams, launch, ended);
+      execute(program, choose_streams(spec, named_files), launch, ended);
       if (named_files.input) ended.input = check_input_read(named_files.input.get());
     }
 
@@ -316,43 +330,72 @@ class SpawningLauncher final : public Launcher {
     }
     if (has_region && launch.counts_calling_threads) region.request_thread_counts();
 
-    const std::span<RunObserver* const> observers = launch.run_observers;
-    for (RunObserver* observer : observers) observer->before_start();
+    for (RunObserver* observer : launch.run_observers) observer->before_start();
 
     const Spawned spawned = spawn(program, streams, launch.launch_variable_value, region);
-    if (const int error = spawned.error; error != 0) {
-      // One call changes the user and executes the program, so the errno must tell which failed.
-      const bool cannot_change_user = program.spec.user && (error == ENOSYS || error == EPERM);
-      const LaunchStep step = cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute;
-      ended.outcome = NotStarted{step, error};
+    if (spawned.error != 0) {
+      ended.outcome = make_start_failure(program.spec, spawned.error);
       return;
     }
-    const pid_t pid = spawned.pid;
 
-    // The process is suspended until SIGCONT, so neither the observers nor the queue miss anything.
-    for (RunObserver* observer : observers) observer->made(pid);
-    events_.expect_end_of(pid);
-
-    const nanoseconds began = now();
-    calls_.kill(pid, SIGCONT);
-    const std::optional<Outcome> why_killed = watch_to_end(pid, began, program.spec, observers);
-
-    const nanoseconds wall_time = await_zombie(pid) - began;
-    ended.usage.wall_ns = static_cast<std::uint64_t>(wall_time.count());
-    reap(pid, ended);  // sets the outcome to the exit status or signal
+    const WatchedRun run = watch(spawned.pid, program.spec, launch.run_observers);
+    ended.usage.wall_ns = static_cast<std::uint64_t>(run.wall_time.count());
+    reap(run.pid, ended);  // sets the outcome to the exit status or signal
     if (has_region) ended.region = region.use();
 
     // What the listener waits for may still be in the pipes.
     files_.drain();
+    correct_outcome(run, program.spec, ended);
+  }
 
-    // How the process ended is not the outcome if lauka or the user caused the end, or if the
-    // process ended by itself, but after its time limit.
+  /// Returns the outcome of a run whose process could not be made. One call changes the user and
+  /// executes the program, so the errno must tell which failed.
+  static NotStarted make_start_failure(const ProgramSpec& spec, int error) {
+    const bool cannot_change_user = spec.user && (error == ENOSYS || error == EPERM);
+    return {cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
+  }
+
+  /// The work that is due at intervals during a run, besides tick_due_.
+  struct DueInRun {
+    std::vector<DueWork> observer_calls{};
+    DueWork housekeeping{};
+  };
+
+  /// A run whose process was not waited for.
+  struct WatchedRun {
+    pid_t pid = 0;
+    nanoseconds began{};
+    nanoseconds deadline = nanoseconds::max();
+    bool was_asked_to_end = false;        ///< true if its listener has enough
+    std::optional<Outcome> why_killed{};  ///< nullopt if it was not killed, or for its listener
+    nanoseconds wall_time{};
+  };
+
+  /// Lets a suspended process run. Returns the run after its end.
+  WatchedRun watch(pid_t pid, const ProgramSpec& spec, std::span<RunObserver* const> observers) {
+    // The process is suspended until SIGCONT, so neither the observers nor the queue miss anything.
+    for (RunObserver* observer : observers) observer->made(pid);
+    events_.expect_end_of(pid);
+
+    WatchedRun run{.pid = pid, .began = now()};
+    calls_.kill(pid, SIGCONT);
+    if (spec.timeout) run.deadline = run.began + *spec.timeout;
+    DueInRun due = make_due_work(observers, run.began);
+    while (!is_over_at_next_look(spec, run, due)) {
+    }
+    run.wall_time = await_zombie(pid) - run.began;
+    return run;
+  }
+
+  /// Replaces the outcome if how the process ended is not the outcome: if lauka or the user caused
+  /// the end, or if the process ended by itself, but after its time limit.
+  void correct_outcome(const WatchedRun& run, const ProgramSpec& spec, Ended& ended) {
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
-    if (why_killed) {
-      ended.outcome = *why_killed;
+    if (run.why_killed) {
+      ended.outcome = *run.why_killed;
     } else if (const auto listener_end_ns = files_.ended_by_listener_ns()) {
-      end_early(pid, nanoseconds(*listener_end_ns) - began, ended);
-    } else if (const auto& limit = program.spec.timeout; limit && wall_time > *limit) {
+      end_early(run.pid, nanoseconds(*listener_end_ns) - run.began, ended);
+    } else if (const auto& limit = spec.timeout; limit && run.wall_time > *limit) {
       ended.outcome = TimedOut{*limit};
     } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal)) {
       ended.outcome = Cancelled{};
@@ -379,127 +422,170 @@ class SpawningLauncher final : public Launcher {
     int error = 0;  ///< 0 if the process was made
   };
 
-  /// Makes the process of a program, which is suspended until it is continued. `launch_value`:
-  /// value of the program's launch variable.
-  Spawned spawn(const Program& program, const StandardFiles& streams,
-                const std::string& launch_value, RegionPage& region) {
-    // lauka ignores these signals. A program ignores one only if lauka was started so, too.
-    sigset_t default_signals;
-    sigemptyset(&default_signals);
-    if (!started_with_.ignored_pipe) sigaddset(&default_signals, SIGPIPE);
-    if (!started_with_.ignored_file_size) sigaddset(&default_signals, SIGXFSZ);
+  /// Returns the signals that lauka ignores, but a program does not. It ignores one only if lauka
+  /// was started so, too.
+  sigset_t list_default_signals() const {
+    sigset_t signals;
+    sigemptyset(&signals);
+    if (!started_with_.ignored_pipe) sigaddset(&signals, SIGPIPE);
+    if (!started_with_.ignored_file_size) sigaddset(&signals, SIGXFSZ);
+    return signals;
+  }
 
-    std::vector<std::string> words = program.spec.words;
-    const std::vector<char*> argv = pointers_to(words);
-
+  /// Returns a program's environment; empty if it inherits lauka's unchanged.
+  static std::vector<std::string> list_variables(const ProgramSpec& spec,
+                                                 const std::string& launch_value,
+                                                 RegionPage& region) {
     std::vector<std::string> variables;
-    if (!inherits_environment_unchanged(program.spec))
-      variables = program_environment(program.spec, launch_value);
+    if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, launch_value);
 
     // The region's variable still lacks its value, the number of the memory's descriptor.
-    if (program.spec.has_region)
+    if (spec.has_region)
       std::ranges::replace(variables, std::string(kRegionVariable) + "=",
                            std::string(region.variable_entry()));
-    const std::vector<char*> changed_environment = pointers_to(variables);
+    return variables;
+  }
 
-    // Passes on the descriptors that lauka was started with, and the region's descriptor. A daemon
-    // that a command starts would keep lauka's other descriptors open.
+  /// Returns the descriptors that a program gets: those that lauka was started with, and the
+  /// region's descriptor. A daemon that a command starts would keep lauka's other descriptors open.
+  std::vector<int> list_inherited(const RegionPage& region) const {
     std::vector<int> inherited = started_with_.descriptors;
     if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
+    return inherited;
+  }
 
-    SpawnIdentity identity;  // the request points to it
-    SpawnRequest request{
-        .path = program.path.c_str(),
-        .argv = argv.data(),
-        .environment = variables.empty() ? environ : changed_environment.data(),
-        .folder = program.spec.folder.empty() ? nullptr : program.spec.folder.c_str(),
-        .input = streams.input,
-        .output = streams.output,
-        .error = streams.error,
-        .inherited = inherited.data(),
-        .inherited_count = inherited.size(),
-        .flags = kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask |
-                 kSpawnSuspended | kSpawnCloseOnExec,
-        .default_signals = &default_signals,
-        .signal_mask = &started_with_.mask,
-        .qos_clamp = program.spec.prefer == CorePreference::Efficiency ? kClampBackground : 0};
+  static SpawnIdentity make_identity(const User& user) {
+    return {user.id, user.group, user.groups.data(),
+            std::min(static_cast<int>(user.groups.size()), kMaxGroups)};
+  }
 
-    if (const auto& user = program.spec.user) {
-      identity = {user->id, user->group, user->groups.data(),
-                  std::min(static_cast<int>(user->groups.size()), kMaxGroups)};
-      request.identity = &identity;
-    }
-
-    // posix_spawn cannot make the child ignore a signal, but the child inherits what lauka ignores.
-    // So lauka ignores SIGCHLD meanwhile. It misses no end, because the child is suspended.
+  /// Makes the process of a request. posix_spawn cannot make the child ignore a signal, but the
+  /// child inherits what lauka ignores. So lauka ignores SIGCHLD meanwhile. It misses no end,
+  /// because the child is suspended.
+  Spawned spawn_suspended(const SpawnRequest& request) const {
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
     Spawned spawned;
     spawned.error = calls_.spawn(request, &spawned.pid);
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_DFL);
-
     return spawned;
   }
 
-  /// Watches a run until it has ended or was killed, and meanwhile does the work that is due at
-  /// intervals. Returns the outcome of a run that was killed because it stopped, was cancelled or
-  /// took too long; else nullopt.
-  // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
-  std::optional<Outcome> watch_to_end(pid_t pid, nanoseconds began, const ProgramSpec& spec,
-                                      std::span<RunObserver* const> observers) {
-    nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
-    bool was_asked_to_end = false;
+  /// What a request points to.
+  struct RequestParts {
+    sigset_t default_signals{};
+    std::vector<std::string> words{};
+    std::vector<char*> argv{};
+    std::vector<std::string> variables{};
+    std::vector<char*> changed_environment{};
+    std::vector<int> inherited{};
+    SpawnIdentity identity{};
+  };
 
-    std::vector<DueWork> observer_calls;
-    for (RunObserver* observer : observers) {
-      observer_calls.push_back({.at = began + observer->interval(),
-                                .interval = observer->interval(),
-                                .observer = observer});
+  RequestParts make_parts(const ProgramSpec& spec, const std::string& launch_value,
+                          RegionPage& region) const {
+    RequestParts parts{.default_signals = list_default_signals(), .words = spec.words};
+    parts.argv = pointers_to(parts.words);
+    parts.variables = list_variables(spec, launch_value, region);
+    parts.changed_environment = pointers_to(parts.variables);
+    parts.inherited = list_inherited(region);
+    if (spec.user) parts.identity = make_identity(*spec.user);
+    return parts;
+  }
+
+  SpawnRequest make_request(const Program& program, const StandardFiles& streams,
+                            const RequestParts& parts) const {
+    const ProgramSpec& spec = program.spec;
+    return {.path = program.path.c_str(),
+            .argv = parts.argv.data(),
+            .environment = parts.variables.empty() ? environ : parts.changed_environment.data(),
+            .folder = spec.folder.empty() ? nullptr : spec.folder.c_str(),
+            .input = streams.input,
+            .output = streams.output,
+            .error = streams.error,
+            .inherited = parts.inherited.data(),
+            .inherited_count = parts.inherited.size(),
+            .flags = kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask |
+                     kSpawnSuspended | kSpawnCloseOnExec,
+            .default_signals = &parts.default_signals,
+            .signal_mask = &started_with_.mask,
+            .qos_clamp = spec.prefer == CorePreference::Efficiency ? kClampBackground : 0,
+            .identity = spec.user ? &parts.identity : nullptr};
+  }
+
+  /// Makes the process of a program, which is suspended until it is continued. `launch_value`:
+  /// value of the program's launch variable.
+  Spawned spawn(const Program& program, const StandardFiles& streams,
+                const std::string& launch_value, RegionPage& region) const {
+    const RequestParts parts = make_parts(program.spec, launch_value, region);
+    return spawn_suspended(make_request(program, streams, parts));
+  }
+
+  static DueInRun make_due_work(std::span<RunObserver* const> observers, nanoseconds began) {
+    DueInRun due{
+        .housekeeping = {.at = began + kHousekeepingInterval, .interval = kHousekeepingInterval}};
+    for (RunObserver* observer : observers)
+      due.observer_calls.push_back({.at = began + observer->interval(),
+                                    .interval = observer->interval(),
+                                    .observer = observer});
+    return due;
+  }
+
+  nanoseconds find_next_due(const DueInRun& due) const {
+    nanoseconds next = std::min(due.housekeeping.at, tick_due_.at);
+    for (const DueWork& call : due.observer_calls) next = std::min(next, call.at);
+    return next;
+  }
+
+  /// Does the work that is due at `woken_at` in the run of `pid`. is_due() also sets the next time.
+  void do_due_work(pid_t pid, nanoseconds woken_at, const ProgramSpec& spec, DueInRun& due) {
+    for (DueWork& call : due.observer_calls)
+      if (call.is_due(woken_at)) call.observer->running(pid);
+    if (due.housekeeping.is_due(woken_at)) files_.drop_old_output(spec.output.is_stored_during_run);
+
+    if (tick_due_.is_due(woken_at)) {
+      if (hold_->must_report_suspension()) hold_->report_suspension();
+      if (*tick_) (*tick_)();
     }
-    DueWork housekeeping{.at = began + kHousekeepingInterval, .interval = kHousekeepingInterval};
+  }
 
-    for (;;) {
-      nanoseconds wake_at = std::min({deadline, housekeeping.at, tick_due_.at});
-      for (const DueWork& call : observer_calls) wake_at = std::min(wake_at, call.at);
+  /// Waits for the next look at a run, and does the work that is due. Returns true if the run has
+  /// ended or was killed.
+  bool is_over_at_next_look(const ProgramSpec& spec, WatchedRun& run, DueInRun& due) {
+    const nanoseconds wake_at = std::min(run.deadline, find_next_due(due));
+    const EventQueue::QueueEvents events = events_.wait(wake_at - now());
+    if (events.readable) files_.drain_during_run();
+    if (events.ended) return true;
 
-      const EventQueue::QueueEvents events = events_.wait(wake_at - now());
-      if (events.readable) files_.drain_during_run();
-      if (events.ended) return std::nullopt;
-
-      // Once the listener has enough, the run gets some time to end, in place of its time limit.
-      const nanoseconds woken_at = now();
-      if (files_.ended_by_listener_ns() && !was_asked_to_end) {
-        was_asked_to_end = true;
-        calls_.kill(-pid, SIGTERM);
-        deadline = woken_at + kTerminateTimeout;
-      }
-
-      std::optional<Outcome> why_killed;
-      if (events.child_signal) why_killed = find_stop(pid);
-
-      // The run has ended for its listener, so killing what is left does not change its outcome.
-      if (was_asked_to_end && woken_at >= deadline) {
-        kill_with_descendants(calls_, pid);
-        return std::nullopt;
-      }
-
-      // Here, the deadline is that of the time limit.
-      if (!why_killed && is_interrupted()) why_killed = Cancelled{};
-      if (!why_killed && woken_at >= deadline) why_killed = TimedOut{*spec.timeout};
-      if (why_killed) {
-        kill_with_descendants(calls_, pid);
-        return why_killed;
-      }
-
-      // is_due() also sets the next time.
-      for (DueWork& call : observer_calls)
-        if (call.is_due(woken_at)) call.observer->running(pid);
-      if (housekeeping.is_due(woken_at)) files_.drop_old_output(spec.output.is_stored_during_run);
-
-      if (tick_due_.is_due(woken_at)) {
-        if (hold_->must_report_suspension()) hold_->report_suspension();
-        if (*tick_) (*tick_)();
-      }
+    // Once the listener has enough, the run gets some time to end, in place of its time limit.
+    const nanoseconds woken_at = now();
+    if (files_.ended_by_listener_ns() && !run.was_asked_to_end) {
+      run.was_asked_to_end = true;
+      calls_.kill(-run.pid, SIGTERM);
+      run.deadline = woken_at + kTerminateTimeout;
     }
+
+    std::optional<Outcome> stop;
+    if (events.child_signal) stop = find_stop(run.pid);
+
+    // If the run has ended for its listener, killing what is left does not change its outcome.
+    // Otherwise, the deadline is that of the time limit.
+    const bool is_late_for_listener = run.was_asked_to_end && woken_at >= run.deadline;
+    if (!is_late_for_listener)
+      run.why_killed = stop ? stop : find_reason_to_kill(woken_at, run.deadline, spec);
+    if (is_late_for_listener || run.why_killed) {
+      kill_with_descendants(calls_, run.pid);
+      return true;
+    }
+    do_due_work(run.pid, woken_at, spec, due);
+    return false;
+  }
+
+  /// Returns the outcome of a run that must be killed at `woken_at`; nullopt if it may go on.
+  std::optional<Outcome> find_reason_to_kill(nanoseconds woken_at, nanoseconds deadline,
+                                             const ProgramSpec& spec) const {
+    if (is_interrupted()) return Cancelled{};
+    if (woken_at >= deadline) return TimedOut{*spec.timeout};
+    return std::nullopt;
   }
 
   std::optional<Outcome> find_stop(pid_t pid) {

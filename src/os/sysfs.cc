@@ -68,33 +68,35 @@ void set_term(std::vector<Term>& terms, Term term) {
     terms.push_back(std::move(term));
 }
 
+/// Returns the term of a text such as "umask=0x1" or "edge", which has the value 1.
+Result<Term> parse_term(std::string_view name_and_value) {
+  const std::size_t equals = name_and_value.find('=');
+  constexpr std::uint64_t value_if_omitted = 1;
+  Term term{.name = std::string(name_and_value.substr(0, equals)), .value = value_if_omitted};
+  if (term.name.empty()) return Error{"a term is empty", "write TERM=NUMBER"};
+  if (equals == std::string_view::npos) return term;
+
+  // The kernel writes "event=0x3c,umask=?" for an event whose umask the user must give. Such a term
+  // stays without a value.
+  const std::string_view value = name_and_value.substr(equals + 1);
+  const bool is_left_to_user = value == "?";
+  term.value = parse_number(value);
+  if (!term.value && !is_left_to_user)
+    return Error{fmt::format("'{}' is not a 64-bit number", name_and_value), "write 60 or 0x3c"};
+  return term;
+}
+
 /// Adds the terms of an event's encoding, such as "event=0x3c,umask=0x1", to `terms`. A term
 /// replaces an earlier one of the same name.
 Result<void> set_terms(std::string_view encoding, std::vector<Term>& terms) {
   for (const std::string_view part : split(encoding, ',')) {
     const std::string_view name_and_value = trimmed(part);
-    const std::size_t equals = name_and_value.find('=');
-    const std::string_view name = name_and_value.substr(0, equals);
-    if (name.empty()) return Error{"a term is empty", "write TERM=NUMBER"};
-
     // perf accepts the term "name" as a label for its own output. It encodes nothing.
-    if (name == "name") continue;
+    if (name_and_value.substr(0, name_and_value.find('=')) == "name") continue;
 
-    constexpr std::uint64_t value_if_omitted = 1;
-    Term term{.name = std::string(name), .value = value_if_omitted};
-    if (equals != std::string_view::npos) {
-      const std::string_view value = name_and_value.substr(equals + 1);
-      term.value = parse_number(value);
-
-      // The kernel writes "event=0x3c,umask=?" for an event whose umask the user must give. Such a
-      // term stays without a value.
-      const bool is_left_to_user = value == "?";
-      if (!term.value && !is_left_to_user) {
-        return Error{fmt::format("'{}' is not a 64-bit number", name_and_value),
-                     "write 60 or 0x3c"};
-      }
-    }
-    set_term(terms, std::move(term));
+    auto term = parse_term(name_and_value);
+    if (!term) return term.error();
+    set_term(terms, *std::move(term));
   }
   return {};
 }
@@ -227,6 +229,23 @@ Error Sysfs::unknown_term(const Pmu& pmu, std::string_view name) const {
                                : fmt::format("did you mean {}?", listed(nearest, "or"))};
 }
 
+/// Returns where a term belongs in an event's code. It is a field whose bits the PMU describes in a
+/// file, or a whole word such as "config1".
+Result<TermFormat> Sysfs::find_format(const Pmu& pmu, std::string_view term) const {
+  const auto description = read(pmu, "format", term);
+  const auto whole_word = find_word_index(term);
+  if (!description && !whole_word) return unknown_term(pmu, term);
+
+  constexpr TermFormat::Bits all_bits{.low = 0, .high = 63};
+  const auto format = description ? parse_format(*description)
+                                  : TermFormat{.word_index = *whole_word, .bits = {all_bits}};
+  if (!format)
+    return Error{
+        fmt::format("lauka does not understand how this machine describes the bits of '{}'", term),
+        ""};
+  return *format;
+}
+
 // An event's code consists of a few 64-bit words ("config", "config1", ...). Each term sets some
 // bits of one word.
 Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
@@ -239,20 +258,8 @@ Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
       return Error{fmt::format("the term '{}' needs a value", term.name),
                    fmt::format("write {}/{},{}=NUMBER/", pmu.name, text, term.name)};
 
-    // A term is a field whose bits the PMU describes in a file, or a whole word such as "config1".
-    const auto description = read(pmu, "format", term.name);
-    const auto whole_word = find_word_index(term.name);
-    if (!description && !whole_word) return unknown_term(pmu, term.name);
-
-    constexpr TermFormat::Bits all_bits{.low = 0, .high = 63};
-    const auto format = description ? parse_format(*description)
-                                    : TermFormat{.word_index = *whole_word, .bits = {all_bits}};
-    if (!format)
-      return Error{
-          fmt::format("lauka does not understand how this machine describes the bits of '{}'",
-                      term.name),
-          ""};
-
+    const auto format = find_format(pmu, term.name);
+    if (!format) return format.error();
     if (!put(code, *format, *term.value))
       return Error{fmt::format("the value {:#x} of '{}' is too wide", *term.value, term.name),
                    fmt::format("'{}' has {} bits", term.name, width_of(*format))};

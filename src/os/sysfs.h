@@ -84,6 +84,7 @@ class Sysfs {
 
  private:
   Result<std::vector<Term>> expand(const Pmu& pmu, std::string_view text) const;
+  Result<TermFormat> find_format(const Pmu& pmu, std::string_view term) const;
   Error unknown_term(const Pmu& pmu, std::string_view name) const;
   std::optional<std::string> read(const Pmu& pmu, std::string_view folder,
                                   std::string_view file) const;

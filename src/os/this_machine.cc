@@ -150,6 +150,20 @@ std::optional<double> parse_stolen_share(const std::string& stat) {
   return to_number(words[steal_at]) / sum;
 }
 
+/// Words of the firmware of virtual machines, and the hypervisor that uses them. The first match
+/// counts.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kHypervisorNames = {{
+    {"QEMU", "QEMU"},
+    {"KVM", "KVM"},
+    {"VMware", "VMware"},
+    {"VirtualBox", "VirtualBox"},
+    {"innotek", "VirtualBox"},
+    {"Xen", "Xen"},
+    {"Microsoft Corporation Virtual Machine", "Hyper-V"},
+    {"Amazon EC2", "Amazon EC2"},
+    {"Google Compute Engine", "Google Compute Engine"},
+}};
+
 /// Returns the name of the hypervisor under which this machine runs; nullopt if there is none that
 /// lauka knows.
 std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
@@ -161,24 +175,9 @@ std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
   const std::string vendor = read_first_line(calls, dmi + "sys_vendor").value_or("");
   const std::string product = read_first_line(calls, dmi + "product_name").value_or("");
 
-  // Words of the firmware, and the hypervisor that uses them. The first match counts.
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {{
-      {"QEMU", "QEMU"},
-      {"KVM", "KVM"},
-      {"VMware", "VMware"},
-      {"VirtualBox", "VirtualBox"},
-      {"innotek", "VirtualBox"},
-      {"Xen", "Xen"},
-      {"Microsoft Corporation Virtual Machine", "Hyper-V"},
-      {"Amazon EC2", "Amazon EC2"},
-      {"Google Compute Engine", "Google Compute Engine"},
-  }};
-
   const std::string vendor_and_product = vendor + " " + product;
-  for (const auto& [firmware_words, name] : kNames) {
+  for (const auto& [firmware_words, name] : kHypervisorNames)
     if (vendor_and_product.find(firmware_words) != std::string::npos) return std::string(name);
-  }
-
   return std::nullopt;
 }
 
@@ -271,6 +270,37 @@ TracingFacts probe_tracing(const DarwinCalls& calls) {
   return tracing;
 }
 
+/// Returns the value of a key of /proc/cpuinfo; "" if it is missing.
+std::string cpuinfo_value(std::string_view cpuinfo, std::string_view key) {
+  return find_value(cpuinfo, key, ':').value_or("");
+}
+
+/// Returns the numbers that tell two processors with one model name apart; "" if they are unknown.
+/// x86 has a family, and Arm has an implementer.
+std::string make_cpu_identity(std::string_view cpuinfo) {
+  const auto value_of = [&](std::string_view key) { return cpuinfo_value(cpuinfo, key); };
+  const std::string family = value_of("cpu family");
+  const std::string implementer = value_of("CPU implementer");
+  if (!family.empty())
+    return fmt::format("family {}, model {}, stepping {}", family, value_of("model"),
+                       value_of("stepping"));
+  if (implementer.empty()) return "";
+  return fmt::format("implementer {}, part {}, variant {}, revision {}", implementer,
+                     value_of("CPU part"), value_of("CPU variant"), value_of("CPU revision"));
+}
+
+/// Returns the features by which libc chooses its functions, because they affect times. x86 lists
+/// the features as "flags", and Arm as "Features".
+std::string select_cpu_features(std::string_view cpuinfo) {
+  const std::string all_features =
+      find_value(cpuinfo, "flags", ':').value_or(cpuinfo_value(cpuinfo, "Features"));
+  std::string selected;
+  for (const std::string_view feature : kFeaturesOfLibc)
+    if (has_word(all_features, feature))
+      selected.append(selected.empty() ? "" : " ").append(feature);
+  return selected;
+}
+
 }  // namespace
 
 Machine this_machine() {
@@ -289,32 +319,11 @@ std::string parse_cpu_model(std::string_view cpuinfo) {
 
 // Sets what /proc/cpuinfo tells about the processor. The keys depend on the architecture.
 void take_cpuinfo(std::string_view cpuinfo, Machine& machine) {
-  const auto value_of = [&](std::string_view key) {
-    return find_value(cpuinfo, key, ':').value_or("");
-  };
-
-  // The model is a name for people. The identity consists of the numbers that tell two processors
-  // with one name apart. x86 has a family, and Arm has an implementer.
-  machine.cpu_model = parse_cpu_model(cpuinfo);
-  const std::string family = value_of("cpu family");
-  const std::string implementer = value_of("CPU implementer");
-  if (!family.empty())
-    machine.cpu_identity = fmt::format("family {}, model {}, stepping {}", family,
-                                       value_of("model"), value_of("stepping"));
-  else if (!implementer.empty())
-    machine.cpu_identity =
-        fmt::format("implementer {}, part {}, variant {}, revision {}", implementer,
-                    value_of("CPU part"), value_of("CPU variant"), value_of("CPU revision"));
-
-  machine.microcode = value_of("microcode");
-
-  // Only those features are kept by which libc chooses its functions, because they affect times.
-  // x86 lists the features as "flags", and Arm as "Features".
-  const std::string all_features = find_value(cpuinfo, "flags", ':').value_or(value_of("Features"));
-  machine.cpu_features.clear();
-  for (const std::string_view feature : kFeaturesOfLibc)
-    if (has_word(all_features, feature))
-      machine.cpu_features.append(machine.cpu_features.empty() ? "" : " ").append(feature);
+  machine.cpu_model = parse_cpu_model(cpuinfo);  // a name for people
+  if (std::string identity = make_cpu_identity(cpuinfo); !identity.empty())
+    machine.cpu_identity = std::move(identity);
+  machine.microcode = cpuinfo_value(cpuinfo, "microcode");
+  machine.cpu_features = select_cpu_features(cpuinfo);
 }
 
 std::string parse_os_name(std::string_view os_release) {

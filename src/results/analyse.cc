@@ -31,6 +31,16 @@ stats::Summary summarize_values(const Metric& metric, const std::vector<double>&
   return summary;
 }
 
+/// Returns a value that no run exceeded: the largest of all bounds and values. Returns nullopt if
+/// no value is known only as an upper bound.
+std::optional<double> find_largest_bound(const Series& series) {
+  if (!series.largest_bound && !series.largest_bound_of_failed_runs) return std::nullopt;
+  double largest = std::max(series.largest_bound.value_or(0.0),
+                            series.largest_bound_of_failed_runs.value_or(0.0));
+  for (const double value : series.values) largest = std::max(largest, value);
+  return largest;
+}
+
 /// Computes a command's statistics of one metric, without the comparison with its reference.
 /// `series`: its values of the metric, which some runs may lack. `interval_tail`:
 /// probability with which a percentile's interval may miss it on each side. `timed_runs`: number of
@@ -40,13 +50,9 @@ MetricResult make_result(std::size_t metric_index, const Metric& metric, double 
   MetricResult result;
   result.metric_index = metric_index;
 
-  // For some runs, only an upper bound of the value may be known. This rules out statistics, so the
-  // result is a value that no run exceeded: the largest of all bounds and values.
-  if (series.largest_bound || series.largest_bound_of_failed_runs) {
-    double largest = std::max(series.largest_bound.value_or(0.0),
-                              series.largest_bound_of_failed_runs.value_or(0.0));
-    for (const double value : series.values) largest = std::max(largest, value);
-    result.largest_bound_of_runs = largest;
+  // Values that are known only as upper bounds rule out statistics.
+  result.largest_bound_of_runs = find_largest_bound(series);
+  if (result.largest_bound_of_runs) {
     result.runs = timed_runs;
     return result;
   }
@@ -74,14 +80,24 @@ bool is_doubtful(const Metric& metric, const Recording& session, const CommandRe
   return std::ranges::all_of(values, [](double value) { return value == 0.0; });
 }
 
-std::optional<LowCoreShare> find_low_core_share(const Metric& metric,
-                                                const std::optional<double>& min_share,
+std::optional<LowCoreShare> find_low_core_share(const Metric& metric, const Recording& session,
                                                 const std::vector<double>& shares) {
+  const std::optional<double>& min_share = session.setting.min_share;
   if (!min_share || metric.role != Role::CoreShare) return {};
   const auto low_count =
       std::ranges::count_if(shares, [&](double share) { return share < *min_share; });
   if (low_count == 0) return {};
   return LowCoreShare{metric.name, *min_share, static_cast<std::size_t>(low_count), shares.size()};
+}
+
+/// Returns the warning about alike rounds that has the metric and the cause; null if missing.
+Warning* find_warning_of_alike_rounds(std::vector<Warning>& warnings, const std::string& metric,
+                                      const std::optional<std::size_t>& cause) {
+  const auto found = std::ranges::find_if(warnings, [&](const Warning& warning) {
+    const auto* finding = std::get_if<AlikeRounds>(&warning.finding);
+    return finding != nullptr && finding->metric == metric && warning.command == cause;
+  });
+  return found == warnings.end() ? nullptr : &*found;
 }
 
 /// Warns if neighbouring rounds are more alike than independent ones would be, which makes the
@@ -98,12 +114,8 @@ void add_warning_of_alike_rounds(const Metric& metric, std::size_t candidate,
   const auto cause = find_command_with_alike_runs(series, candidate, reference);
   alike_rounds->is_of_one_command = cause.has_value();
 
-  const auto earlier = std::ranges::find_if(results.warnings, [&](const Warning& warning) {
-    const auto* earlier_finding = std::get_if<AlikeRounds>(&warning.finding);
-    return earlier_finding != nullptr && earlier_finding->metric == metric.name &&
-           warning.command == cause;
-  });
-  if (earlier == results.warnings.end()) {
+  Warning* earlier = find_warning_of_alike_rounds(results.warnings, metric.name, cause);
+  if (earlier == nullptr) {
     results.warnings.push_back({*std::move(alike_rounds), cause});
   } else {
     double& widening = std::get<AlikeRounds>(earlier->finding).widening;
@@ -111,23 +123,29 @@ void add_warning_of_alike_rounds(const Metric& metric, std::size_t candidate,
   }
 }
 
+/// Warns if the mean changed by clearly more or less than typical runs, because either may mislead.
+void add_warning_of_mean(std::size_t metric_index, std::size_t candidate, Results& results) {
+  const Metric& metric = results.session.metrics[metric_index];
+  const stats::Delta& delta = *results.commands[candidate].rows[metric_index].delta;
+  if (!delta.mean_and_typical_differ) return;
+
+  // Only about times is this important enough to be shown without --verbose.
+  const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
+  const bool has_outliers = outliers_explain_mean(results, metric_index, candidate);
+  results.warnings.push_back({.finding = MeanDiffers{metric.name, delta, has_outliers},
+                              .command = candidate,
+                              .shown = is_time ? metric.shown : Shown::Verbose});
+}
+
 /// Adds warnings about a delta, the change of a metric from the reference to a candidate.
 /// `samples`: the values that were compared. `series`: all values of the metric, of each command.
 void add_warnings_of_delta(std::size_t metric_index, std::size_t candidate,
                            const Comparison& samples, const std::vector<Series>& series,
                            Results& results) {
+  add_warning_of_mean(metric_index, candidate, results);
+
   const Metric& metric = results.session.metrics[metric_index];
   const stats::Delta& delta = *results.commands[candidate].rows[metric_index].delta;
-
-  // If the mean changed by clearly more or less than typical runs, either may mislead. Only about
-  // times is this important enough to be shown without --verbose.
-  if (delta.mean_and_typical_differ) {
-    const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
-    const bool has_outliers = outliers_explain_mean(results, metric_index, candidate);
-    results.warnings.push_back({.finding = MeanDiffers{metric.name, delta, has_outliers},
-                                .command = candidate,
-                                .shown = is_time ? metric.shown : Shown::Verbose});
-  }
 
   // A wider interval matters for the wall time, and where a gate (a limit that may fail a CI job)
   // depends on the metric.
@@ -207,6 +225,23 @@ std::optional<Comparison> find_comparable_samples(std::size_t metric_index, cons
   return samples;
 }
 
+/// Sets the delta of a candidate's row, if the samples give one, and the results by layout.
+void set_delta(const Comparison& samples, const stats::IntervalTails& tails, const Metric& metric,
+               MetricResult& row) {
+  row.delta = estimate_delta(samples, tails, metric.percentile_share());
+  clear_impossible_exactness(metric, *row.delta);
+
+  // With --layouts, each layout (placement of the program in memory) counts as one value. Too few
+  // of them give no change. The layout result may still say what the runs of the first layout show.
+  if (samples.has_layouts()) {
+    if (!row.delta->change) row.delta.reset();
+    set_layout_result(samples, tails, metric, row);
+  }
+
+  // A percentile's change without an interval says too little.
+  if (metric.percentile && row.delta && !row.delta->bounds) row.delta.reset();
+}
+
 /// Compares each candidate with its reference by one metric. Sets the delta (the change from the
 /// reference) and what else the comparison says, and adds warnings about it. `tails`: probabilities
 /// beyond the ends of intervals. `series`: values of the metric, one series for each command.
@@ -218,19 +253,7 @@ void compare_commands(std::size_t metric_index, const stats::IntervalTails& tail
     if (!samples) continue;
 
     MetricResult& row = results.commands[pair.candidate].rows[metric_index];
-    row.delta = estimate_delta(*samples, tails, metric.percentile_share());
-    clear_impossible_exactness(metric, *row.delta);
-
-    // With --layouts, each layout (placement of the program in memory) counts as one value. Too few
-    // of them give no change. The layout result may still say what the runs of the first layout
-    // show.
-    if (samples->has_layouts()) {
-      if (!row.delta->change) row.delta.reset();
-      set_layout_result(*samples, tails, metric, row);
-    }
-
-    // A percentile's change without an interval says too little.
-    if (metric.percentile && row.delta && !row.delta->bounds) row.delta.reset();
+    set_delta(*samples, tails, metric, row);
 
     // The smallest change that the session would have found tells what "no difference" means.
     row.detectable = find_detectable(results, row, *samples, tails);
@@ -245,6 +268,17 @@ void set_mean_without_values(const Results& results, std::size_t command, Metric
     row.mean_without_run_values = mean.value;
     row.runs = results.commands[command].runs;
   }
+}
+
+/// Sets the mean over layouts, the placements of the program in memory with --layouts. It is more
+/// representative than the mean of all runs.
+void set_mean_over_layouts(const Recording& session, std::size_t command, const Series& series,
+                           MetricResult& row) {
+  const bool has_layouts = count_layouts(session, command) > 1;
+  const bool has_mean = row.summary && !session.metrics[row.metric_index].percentile;
+  if (!has_layouts || !has_mean) return;
+  const LayoutResult layouts{.mean = mean_over_layouts(series)};
+  row.layouts = std::make_shared<const LayoutResult>(layouts);
 }
 
 /// Scales each layout's values to the mean of all, so that only the scatter within layouts is left.
@@ -293,14 +327,7 @@ void analyse_metric(std::size_t metric_index, const stats::IntervalTails& tails,
     MetricResult row =
         make_result(metric_index, metric, tails.tail_of_delta, series[c], command.runs);
     set_mean_without_values(results, c, row);
-
-    // With --layouts, the program is placed in memory in several ways. A mean of such layouts is
-    // more representative than one of all runs. A percentile has no mean.
-    const bool has_layouts = count_layouts(results.session, c) > 1;
-    if (has_layouts && row.summary && !metric.percentile) {
-      const LayoutResult layouts{.mean = mean_over_layouts(series[c])};
-      row.layouts = std::make_shared<const LayoutResult>(layouts);
-    }
+    set_mean_over_layouts(results.session, c, series[c], row);
 
     // Zeros that were probably not counted must not be shown as measured values.
     if (is_doubtful(metric, results.session, command, series[c].values)) {
@@ -309,8 +336,7 @@ void analyse_metric(std::size_t metric_index, const stats::IntervalTails& tails,
     }
     command.rows.push_back(std::move(row));
 
-    const std::optional<double>& min_core_share = results.session.setting.min_share;
-    if (const auto low_share = find_low_core_share(metric, min_core_share, series[c].values))
+    if (const auto low_share = find_low_core_share(metric, results.session, series[c].values))
       results.warnings.push_back({*low_share, c});
   }
 
@@ -400,38 +426,50 @@ void count_survivors(const RunRow& run, OutlivedRuns& outlived) {
   outlived.most_processes = std::max(outlived.most_processes, survivors);
 }
 
+/// What the runs of a command say, besides their values of metrics.
+struct RunTally {
+  Endings endings{};
+  OutlivedRuns outlived{};
+  std::vector<double> coverages{};  ///< shares of instructions that were counted
+  std::size_t runs_below_shell_time = 0;
+  std::vector<double> times_of_timed_runs{};
+  std::vector<double> times_of_counting_runs{};
+};
+
+RunTally tally_runs(const Runs& runs, std::size_t command) {
+  RunTally tally;
+  for (const std::uint32_t index : runs.of_command(command)) {
+    const RunRow run = runs.row(index);
+    tally.endings.add(run);
+    count_survivors(run, tally.outlived);
+    if (run.instruction_coverage) tally.coverages.push_back(*run.instruction_coverage);
+    // The time that a shell needs to start is subtracted. Some runs take less than that.
+    if (run.details.below_overhead) ++tally.runs_below_shell_time;
+    if (run.kind == RoundKind::Counting) tally.times_of_counting_runs.push_back(run.wall_seconds);
+    if (run.kind == RoundKind::Timed) tally.times_of_timed_runs.push_back(run.wall_seconds);
+  }
+  return tally;
+}
+
 /// Sets the results of a command that belong to no metric: the number of its runs, how they ended,
 /// which share of their instructions was counted, and how much counting slowed them. Adds warnings
 /// about such runs.
 void analyse_runs(std::size_t command_index, Results& results) {
   CommandResult& command = results.commands[command_index];
   const Recording& session = results.session;
-  std::vector<double> times_of_timed_runs;
-  std::vector<double> times_of_counting_runs;
-  std::vector<double> coverages;
-  std::size_t runs_below_shell = 0;
-  OutlivedRuns outlived;
+  RunTally tally = tally_runs(session.runs, command_index);
 
-  for (const std::uint32_t index : session.runs.of_command(command_index)) {
-    const RunRow run = session.runs.row(index);
-    command.endings.add(run);
-    count_survivors(run, outlived);
-    if (run.instruction_coverage) coverages.push_back(*run.instruction_coverage);
-    // The time that a shell needs to start is subtracted. Some runs take less than that.
-    if (run.details.below_overhead) ++runs_below_shell;
-    if (run.kind == RoundKind::Counting) times_of_counting_runs.push_back(run.wall_seconds);
-    if (run.kind == RoundKind::Timed) times_of_timed_runs.push_back(run.wall_seconds);
-  }
-
-  command.runs = times_of_timed_runs.size();
+  command.endings = std::move(tally.endings);
+  command.runs = tally.times_of_timed_runs.size();
   command.discarded_runs = session.discarded_runs.of_command(command_index).size();
-  if (!coverages.empty()) command.coverage = stats::median(stats::sorted(coverages));
-  set_counting_slowdown(command_index, times_of_timed_runs, times_of_counting_runs, results);
+  if (!tally.coverages.empty()) command.coverage = stats::median(stats::sorted(tally.coverages));
+  set_counting_slowdown(command_index, tally.times_of_timed_runs, tally.times_of_counting_runs,
+                        results);
 
-  if (outlived.outlived_runs > 0) results.warnings.push_back({outlived, command_index});
-  if (runs_below_shell > 0) {
+  if (tally.outlived.outlived_runs > 0) results.warnings.push_back({tally.outlived, command_index});
+  if (tally.runs_below_shell_time > 0) {
     const BelowShell finding{.all_timed_runs = command.runs,
-                             .runs_below_shell_time = runs_below_shell};
+                             .runs_below_shell_time = tally.runs_below_shell_time};
     results.warnings.push_back({finding, command_index});
   }
 }
@@ -474,6 +512,21 @@ std::vector<double> values_of_succeeded_runs(const Series& series) {
   return pair_samples(series, series, false).candidate;
 }
 
+/// The wall times of each command in a session with --tune=compare, with and without tuning of the
+/// machine (such as a fixed CPU frequency).
+struct WallTimesByTuning {
+  std::vector<Series> untuned{};
+  std::vector<Series> tuned{};
+  stats::IntervalTails tails{};  ///< of the intervals of what is computed from them
+};
+
+WallTimesByTuning collect_wall_times_by_tuning(const Plan& plan, const Session& session) {
+  const std::size_t commands = plan.commands.size();
+  return {.untuned = collect_wall_times(session.runs_without_tuning, RoundKind::Untuned, commands),
+          .tuned = collect_wall_times(session.runs, RoundKind::Timed, commands),
+          .tails = stats::tails_of(plan.confidence)};
+}
+
 stats::SamplePair cut_to_equal_number(const Comparison& samples) {
   const std::size_t count = std::min(samples.reference.size(), samples.candidate.size());
   return {.reference = std::span(samples.reference).first(count),
@@ -484,6 +537,48 @@ stats::SamplePair cut_to_equal_number(const Comparison& samples) {
 TunedChange to_tuned_change(const stats::Change& change) {
   if (!change.bounds) return {change.change, {}, {}};
   return {change.change, change.bounds->low, change.bounds->high};
+}
+
+/// Returns TunedComparison::interval_width of a command whose standard deviation changes by
+/// `change_of_stddev`; an empty change for the reference of other commands.
+TunedChange find_change_of_interval_width(const Plan& plan, std::size_t command,
+                                          const WallTimesByTuning& times,
+                                          const TunedChange& change_of_stddev) {
+  // A candidate's interval is that of its change from the reference.
+  const bool is_reference_in_session = plan.reference.index_in_session(command).has_value();
+  if (is_reference_in_session && plan.reference.is_candidate(command)) {
+    const Pair pair = pair_of(plan, command);
+    const Comparison untuned = collect_samples(pair, times.untuned);
+    const Comparison tuned = collect_samples(pair, times.tuned);
+    return to_tuned_change(
+        stats::width_change(cut_to_equal_number(untuned), cut_to_equal_number(tuned), times.tails));
+  }
+
+  // A single command, or one whose reference is in a baseline, has only the interval of its mean
+  // here. Its width changes as the standard deviation does if there are equally many runs.
+  const bool has_only_mean = plan.commands.size() == 1 || !is_reference_in_session;
+  return has_only_mean ? change_of_stddev : TunedChange{};
+}
+
+/// Returns what tuning changes for a command; nullopt if it lacks succeeded runs of one kind.
+std::optional<TunedComparison> compare_tuned_command(const Plan& plan, std::size_t command,
+                                                     const WallTimesByTuning& times) {
+  const std::vector<double> untuned = values_of_succeeded_runs(times.untuned[command]);
+  const std::vector<double> tuned = values_of_succeeded_runs(times.tuned[command]);
+  if (untuned.empty() || tuned.empty()) return std::nullopt;
+
+  TunedComparison comparison{.command = plan.commands[command].name,
+                             .tuned_runs = tuned.size(),
+                             .untuned_runs = untuned.size()};
+
+  // Tuned and untuned runs are never of one round.
+  const stats::SamplePair samples{.reference = untuned, .candidate = tuned, .paired = false};
+  comparison.stddev =
+      to_tuned_change(stats::spread_change(untuned, tuned, times.tails.tail_of_delta));
+  comparison.mean = to_tuned_change(stats::estimate_delta(samples, times.tails).change_of_mean);
+  comparison.interval_width =
+      find_change_of_interval_width(plan, command, times, comparison.stddev);
+  return comparison;
 }
 
 stats::CountedShare count_failures(const Series& series) {
@@ -524,6 +619,22 @@ CandidatesByPlace list_candidates_by_place(const Results& results) {
   return all;
 }
 
+/// Returns the change that a row adds to a geometric mean. Returns nullopt if the change is unknown
+/// or -100%, which has no logarithm.
+std::optional<stats::Change> find_averaged_change(const SuiteRow& row) {
+  const MetricResult* result = metric_result_of(row.benchmark.commands[row.candidate], row.metric);
+  if (result == nullptr || !result->delta || !result->delta->change) return std::nullopt;
+  if (*result->delta->change <= -1.0) return std::nullopt;
+  return *result->delta;
+}
+
+/// Returns the name of a row's candidate, without the value of its parameter if it is measured at
+/// several values.
+const std::string& common_name_of(const SuiteRow& row) {
+  const Command& command = row.benchmark.session.commands[row.candidate];
+  return row.is_one_of_several_values ? command.unfilled_name : command.name;
+}
+
 /// Returns the geometric mean of the candidates' changes in the benchmarks of a suite. `rows`: at
 /// least one; all are of one metric, and of candidates at the same place among those of their
 /// benchmark.
@@ -537,18 +648,11 @@ Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t candidate_pl
   std::set<std::string> names;
   std::set<const Results*> benchmarks;
   for (const SuiteRow& row : rows) {
-    const MetricResult* result =
-        metric_result_of(row.benchmark.commands[row.candidate], row.metric);
-    if (result == nullptr || !result->delta || !result->delta->change) continue;
-    // A change of -100% has no logarithm, which a geometric mean needs.
-    const bool has_logarithm = *result->delta->change > -1.0;
-    if (!has_logarithm) continue;
-
-    // Candidates that differ in a parameter's value have a common name without this value.
-    const Command& command = row.benchmark.session.commands[row.candidate];
-    names.insert(row.is_one_of_several_values ? command.unfilled_name : command.name);
+    const auto change = find_averaged_change(row);
+    if (!change) continue;
+    names.insert(common_name_of(row));
     benchmarks.insert(&row.benchmark);
-    changes.push_back(*result->delta);
+    changes.push_back(*change);
   }
 
   // The mean names its candidate only if all benchmarks call it the same.
@@ -556,6 +660,24 @@ Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t candidate_pl
   mean.benchmark_count = benchmarks.size();
   mean.change = stats::geometric_mean(changes);
   return mean;
+}
+
+/// Returns a row for each candidate at a place of a benchmark, and each metric by which the suite
+/// compares it.
+std::vector<SuiteRow> list_rows_at_place(const Results& benchmark,
+                                         const std::vector<std::size_t>& candidates_at_place) {
+  // Several candidates at one place are one command with several values of a parameter.
+  const bool has_several_values = candidates_at_place.size() > 1;
+
+  std::vector<SuiteRow> rows;
+  for (const std::size_t candidate : candidates_at_place)
+    for (const std::optional<std::size_t> metric : suite_metrics(benchmark, candidate))
+      if (metric)
+        rows.push_back({.benchmark = benchmark,
+                        .candidate = candidate,
+                        .metric = *metric,
+                        .is_one_of_several_values = has_several_values});
+  return rows;
 }
 
 /// Collects what a suite's geometric means are computed from: one group of rows for each metric,
@@ -571,36 +693,34 @@ std::vector<std::vector<SuiteRow>> group_rows_by_metric(
   for (std::size_t b = 0; b < benchmarks.size(); ++b) {
     // Not all benchmarks have equally many candidates.
     if (candidate_place >= candidates[b].size()) continue;
-    const Results& benchmark = benchmarks[b];
-    const std::vector<std::size_t>& candidates_at_place = candidates[b][candidate_place];
-    // Several candidates at one place are one command with several values of a parameter.
-    const bool has_several_values = candidates_at_place.size() > 1;
 
-    for (const std::size_t candidate : candidates_at_place) {
-      for (const std::optional<std::size_t> metric : suite_metrics(benchmark, candidate)) {
-        if (!metric) continue;  // the benchmark has neither a gate nor a primary metric
-        const std::string& name = benchmark.session.metrics[*metric].name;
-        const auto [entry, is_new] = group_of_metric.try_emplace(name, groups.size());
-        if (is_new) groups.emplace_back();
-        groups[entry->second].push_back({.benchmark = benchmark,
-                                         .candidate = candidate,
-                                         .metric = *metric,
-                                         .is_one_of_several_values = has_several_values});
-      }
+    for (const SuiteRow& row : list_rows_at_place(benchmarks[b], candidates[b][candidate_place])) {
+      const std::string& name = row.benchmark.session.metrics[row.metric].name;
+      const auto [entry, is_new] = group_of_metric.try_emplace(name, groups.size());
+      if (is_new) groups.emplace_back();
+      groups[entry->second].push_back(row);
     }
   }
   return groups;
 }
 
-/// Returns what makes a comparison doubtful although both sides have values: the runs are the same
-/// ones, or the sides failed in other shares of their runs.
-gate::Hindrance find_doubt_about_comparison(const Recording& session, const gate::Verdict& verdict,
-                                            const Series& reference, const Series& candidate) {
-  if (are_same_runs(session, verdict.candidate, reference, candidate))
-    return {gate::Obstacle::SameRuns};
-  if (gate::failures_differ(count_failures(reference), count_failures(candidate)))
-    return {gate::Obstacle::FailureRates};
-  return {gate::Obstacle::None};
+/// Returns what makes a verdict doubtful although its sides have values: the runs are the same
+/// ones, the sides failed in other shares of their runs, or a function is missing.
+gate::Hindrance find_doubt_about_runs(const Recording& session, const gate::Verdict& verdict,
+                                      const Series& reference, const Series& candidate) {
+  if (verdict.condition.limit.needs_reference()) {
+    if (are_same_runs(session, verdict.candidate, reference, candidate))
+      return {gate::Obstacle::SameRuns};
+    if (gate::failures_differ(count_failures(reference), count_failures(candidate)))
+      return {gate::Obstacle::FailureRates};
+  }
+
+  // A candidate that fails more often than the reference must not be kept, whatever its times are.
+  const bool is_kept = verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass;
+  if (is_kept && fails_more_often(candidate, reference)) return {gate::Obstacle::FailureRates};
+
+  // A gate may be on the share of one function, which a program may no longer have.
+  return find_missing_function(session, verdict, reference, candidate);
 }
 
 /// Returns the first reason why the verdict of a gate (a limit that may fail a CI job) must not
@@ -609,8 +729,7 @@ gate::Hindrance find_doubt_about_comparison(const Recording& session, const gate
 gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdict,
                            const std::vector<Series>& series) {
   // A limit may be on the candidate's own value, or on its change from the reference.
-  const bool is_comparison = verdict.condition.limit.needs_reference();
-  if (is_comparison) {
+  if (verdict.condition.limit.needs_reference()) {
     auto other_settings = find_other_settings(session, verdict);
     if (!other_settings.differences.empty()) return other_settings;
   }
@@ -623,19 +742,7 @@ gate::Hindrance find_doubt(const Recording& session, const gate::Verdict& verdic
                             hindrance.obstacle == gate::Obstacle::NoValue;
   if (lacks_values) return hindrance;
 
-  const Series& candidate = series[pair.candidate];
-  const Series& reference = series[pair.reference];
-  if (is_comparison) {
-    auto doubt = find_doubt_about_comparison(session, verdict, reference, candidate);
-    if (doubt.obstacle != gate::Obstacle::None) return doubt;
-  }
-
-  // A candidate that fails more often than the reference must not be kept, whatever its times are.
-  const bool is_kept = verdict.condition.is_for_keeping() && verdict.answer == gate::Answer::Pass;
-  if (is_kept && fails_more_often(candidate, reference)) return {gate::Obstacle::FailureRates};
-
-  // A gate may be on the share of one function, which a program may no longer have.
-  return find_missing_function(session, verdict, reference, candidate);
+  return find_doubt_about_runs(session, verdict, series[pair.reference], series[pair.candidate]);
 }
 
 /// True if the change that the verdict is about is exact, in all runs and not only in those that
@@ -646,6 +753,49 @@ bool is_exact(const Results& results, const gate::Verdict& verdict) {
   if (verdict.condition.limit.needs_reference()) return row->delta && row->delta->is_exact;
   return row->summary && row->summary->is_exact() &&
          can_be_exact(results.session.metrics[verdict.metric].unit);
+}
+
+/// Tells each verdict if its change is exact. A gate was decided by some of the runs, and this is
+/// known only of all of them.
+void set_exactness_of_verdicts(Results& results) {
+  for (gate::Verdict& verdict : results.findings.verdicts) {
+    verdict.delta.is_exact = is_exact(results, verdict);
+    verdict.delta.change_of_mean.is_exact = verdict.delta.is_exact;
+  }
+}
+
+/// Returns a verdict without an answer for each gate and each candidate to which it applies, in the
+/// order in which users read them.
+std::vector<gate::Verdict> list_open_verdicts(const Recording& session,
+                                              const std::vector<Gate>& gates) {
+  std::vector<gate::Verdict> verdicts;
+  const std::size_t commands = session.commands.size();
+  for (const Gate& gate : gates)
+    for (std::size_t c = 0; c < commands; ++c)
+      if (is_gated(gate.condition, session.reference, c, commands))
+        verdicts.push_back({.condition = gate.condition, .candidate = c, .metric = gate.metric});
+
+  // Users read all gates on one group of commands together.
+  std::ranges::stable_sort(verdicts, {}, [&](const gate::Verdict& verdict) {
+    return session.reference.group_of(verdict.candidate);
+  });
+  return verdicts;
+}
+
+/// Decides a verdict by the only look at a session that has ended. `series`: values of the
+/// verdict's metric, one series for each command.
+void decide_at_only_look(const Recording& session, const std::vector<Series>& series,
+                         const gate::LookErrors& errors, gate::Verdict& verdict) {
+  const Pair pair = pair_of(session, verdict.candidate);
+  const Comparison samples = collect_gate_samples(verdict.condition, pair, series);
+  const gate::Look only_look{.number = 1, .last = true};
+
+  gate::decide_at_look(verdict,
+                       {.samples = samples,
+                        .gated_quantile = session.metrics[verdict.metric].percentile_share(),
+                        .lasting = find_hindrance(verdict, pair, series)},
+                       errors, only_look);
+  verdict.p_over_all_looks = verdict.p_value_of_fail;
 }
 
 /// Returns the role of a metric; of a percentile, the role of the metric that it summarizes.
@@ -663,6 +813,21 @@ bool hides_rise(const gate::Verdict& verdict, Role role, double rise_of_wall_tim
   const bool limits_rise = condition.limit.is_change() && !condition.fails_below_limit;
   return is_of_work && limits_rise && verdict.answer == gate::Answer::Pass &&
          rise_of_wall_time > condition.limit.fraction();
+}
+
+/// Returns the candidate's first verdict that hides a rise of the wall time. Returns null if there
+/// is none, or if a gate on the wall time itself decides about the rise.
+const gate::Verdict* find_first_that_hides(const Results& results, std::size_t candidate,
+                                           double rise_of_wall_time) {
+  const gate::Verdict* first_that_hides = nullptr;
+  for (const gate::Verdict& verdict : results.findings.verdicts) {
+    if (verdict.candidate != candidate) continue;
+    const Role role = source_role_of(results.session.metrics, verdict.metric);
+    if (role == Role::WallTime) return nullptr;
+    if (first_that_hides == nullptr && hides_rise(verdict, role, rise_of_wall_time))
+      first_that_hides = &verdict;
+  }
+  return first_that_hides;
 }
 
 }  // namespace
@@ -715,12 +880,7 @@ void analyse(Results& results) {
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
     analyse_metric(m, results.findings.tail_probabilities_of(m, tails_without_gate), results);
 
-  // A gate was decided by some of the runs. Only now is it known if a change is exact in all.
-  for (gate::Verdict& verdict : results.findings.verdicts) {
-    verdict.delta.is_exact = is_exact(results, verdict);
-    verdict.delta.change_of_mean.is_exact = verdict.delta.is_exact;
-  }
-
+  set_exactness_of_verdicts(results);
   make_headline_comparisons(results);
   results.explanations = make_explanations(results);
   compare_functions(results);
@@ -753,39 +913,17 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
 // Decides each gate, which is a limit on a metric, for each candidate to which it applies.
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job) {
-  gate::Findings findings;
-  const std::size_t commands = session.commands.size();
-
-  for (const Gate& gate : gates)
-    for (std::size_t c = 0; c < commands; ++c)
-      if (is_gated(gate.condition, session.reference, c, commands))
-        findings.verdicts.push_back(
-            {.condition = gate.condition, .candidate = c, .metric = gate.metric});
+  gate::Findings findings{.verdicts = list_open_verdicts(session, gates)};
   if (findings.verdicts.empty()) return findings;
-
-  // Users read all gates on one group of commands together.
-  std::ranges::stable_sort(findings.verdicts, {}, [&](const gate::Verdict& verdict) {
-    return session.reference.group_of(verdict.candidate);
-  });
 
   // All gates share the error rate. While runs are measured, a gate may look at its values several
   // times. A session that has ended is looked at once, so this look may spend the whole error.
   const std::size_t sharing_gates = std::max(findings.verdicts.size(), gates_of_job);
   const gate::LookErrors errors = gate::errors_of_only_look(session.confidence, sharing_gates);
-  const gate::Look only_look{.number = 1, .last = true};
 
   SeriesByMetric all_series(session);
   for (gate::Verdict& verdict : findings.verdicts) {
-    const std::vector<Series>& series = all_series.of(verdict.metric);
-    const Pair pair = pair_of(session, verdict.candidate);
-    const Comparison samples = collect_gate_samples(verdict.condition, pair, series);
-
-    gate::decide_at_look(verdict,
-                         {.samples = samples,
-                          .gated_quantile = session.metrics[verdict.metric].percentile_share(),
-                          .lasting = find_hindrance(verdict, pair, series)},
-                         errors, only_look);
-    verdict.p_over_all_looks = verdict.p_value_of_fail;
+    decide_at_only_look(session, all_series.of(verdict.metric), errors, verdict);
 
     // The metric's interval in the table must agree with the gate's answer.
     findings.gated_metric_tails.push_back({verdict.metric, errors.tails});
@@ -808,20 +946,10 @@ const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict&
   if (wall_time == nullptr || !wall_time->delta || !wall_time->delta->bounds) return nullptr;
   const double least_rise = wall_time->delta->bounds->low;
 
-  // So only the candidate's first gate that hides the rise reports it. None does if a gate on the
-  // wall time itself decides about it.
-  const gate::Verdict* first_that_hides = nullptr;
-  for (const gate::Verdict& other : results.findings.verdicts) {
-    if (other.candidate != verdict.candidate) continue;
-    const Role role = source_role_of(results.session.metrics, other.metric);
-    if (role == Role::WallTime) return nullptr;
-    if (first_that_hides == nullptr && hides_rise(other, role, least_rise))
-      first_that_hides = &other;
-  }
-
-  const bool is_verdict_first = first_that_hides != nullptr &&
-                                first_that_hides->metric == verdict.metric &&
-                                first_that_hides->condition == verdict.condition;
+  // So only the candidate's first gate that hides the rise reports it.
+  const gate::Verdict* first = find_first_that_hides(results, verdict.candidate, least_rise);
+  const bool is_verdict_first =
+      first != nullptr && first->metric == verdict.metric && first->condition == verdict.condition;
   return is_verdict_first ? &*wall_time->delta : nullptr;
 }
 
@@ -858,43 +986,11 @@ std::optional<stats::Summary> summarize_succeeded_runs(const Results& results, s
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session) {
   if (session.runs_without_tuning.empty()) return {};
 
-  const std::size_t commands = plan.commands.size();
-  const auto all_untuned =
-      collect_wall_times(session.runs_without_tuning, RoundKind::Untuned, commands);
-  const auto all_tuned = collect_wall_times(session.runs, RoundKind::Timed, commands);
-  const stats::IntervalTails tails = stats::tails_of(plan.confidence);
-
-  const auto change_of_interval_width = [&](const Pair& pair) {
-    const Comparison untuned = collect_samples(pair, all_untuned);
-    const Comparison tuned = collect_samples(pair, all_tuned);
-    return stats::width_change(cut_to_equal_number(untuned), cut_to_equal_number(tuned), tails);
-  };
-
+  const WallTimesByTuning times = collect_wall_times_by_tuning(plan, session);
   std::vector<TunedComparison> comparisons;
-  for (std::size_t c = 0; c < commands; ++c) {
-    const std::vector<double> untuned = values_of_succeeded_runs(all_untuned[c]);
-    const std::vector<double> tuned = values_of_succeeded_runs(all_tuned[c]);
-    if (untuned.empty() || tuned.empty()) continue;
-
-    TunedComparison& comparison = comparisons.emplace_back();
-    comparison.command = plan.commands[c].name;
-    comparison.tuned_runs = tuned.size();
-    comparison.untuned_runs = untuned.size();
-
-    // Tuned and untuned runs are never of one round.
-    const stats::SamplePair samples{.reference = untuned, .candidate = tuned, .paired = false};
-    comparison.stddev = to_tuned_change(stats::spread_change(untuned, tuned, tails.tail_of_delta));
-    comparison.mean = to_tuned_change(stats::estimate_delta(samples, tails).change_of_mean);
-
-    // A candidate's interval is that of its change from the reference. A single command, or one
-    // whose reference is in a baseline, has only the interval of its mean here. Its width changes
-    // as the standard deviation does if there are equally many runs.
-    const bool is_reference_in_session = plan.reference.index_in_session(c).has_value();
-    if (is_reference_in_session && plan.reference.is_candidate(c))
-      comparison.interval_width = to_tuned_change(change_of_interval_width(pair_of(plan, c)));
-    else if (commands == 1 || !is_reference_in_session)
-      comparison.interval_width = comparison.stddev;
-  }
+  for (std::size_t c = 0; c < plan.commands.size(); ++c)
+    if (auto comparison = compare_tuned_command(plan, c, times))
+      comparisons.push_back(*std::move(comparison));
   return comparisons;
 }
 

@@ -58,6 +58,21 @@ std::optional<LogChange> find_log_change(const Results& results, std::size_t com
   return to_log_change(*row->delta);
 }
 
+/// Returns CPU time divided by wall time of a run, without a value if one of the times is unknown.
+/// `cpu_time`, `wall_time`: indices of these metrics in the run's session.
+RunOfSeries find_utilisation(const Runs& runs, std::uint32_t run, std::size_t cpu_time,
+                             std::size_t wall_time) {
+  const RunFacts facts = runs.facts(run);
+  RunOfSeries utilisation{.round = static_cast<std::uint32_t>(facts.round),
+                          .layout = facts.layout,
+                          .ending = facts.ending};
+  const auto cpu_seconds = runs.value(run, cpu_time);
+  const auto wall_seconds = runs.value(run, wall_time);
+  if (cpu_seconds && wall_seconds && *wall_seconds > 0.0)
+    utilisation.value = *cpu_seconds / *wall_seconds;
+  return utilisation;
+}
+
 /// Returns CPU time divided by wall time for each run of a command, with the layouts of the runs if
 /// its session has layouts; empty if these metrics cannot be compared.
 Series make_utilisation(const MeasuredCommand& command, std::size_t cpu_time,
@@ -69,22 +84,21 @@ Series make_utilisation(const MeasuredCommand& command, std::size_t cpu_time,
   const auto wall_time_in_session = command.place_of(wall_time);
   if (!cpu_time_in_session || !wall_time_in_session) return utilisation;
 
+  // A run without a value is added, too, because the series counts how runs ended.
   const Runs& runs = command.session.runs;
   const bool has_layouts = count_layouts(command.session, command.index) > 1;
-  for (const std::uint32_t run : runs.of_command(command.index)) {
-    const RunFacts facts = runs.facts(run);
-    RunOfSeries run_of_series{.round = static_cast<std::uint32_t>(facts.round),
-                              .layout = facts.layout,
-                              .ending = facts.ending};
-
-    // A run without a value is added, too, because the series counts how runs ended.
-    const auto cpu_seconds = runs.value(run, *cpu_time_in_session);
-    const auto wall_seconds = runs.value(run, *wall_time_in_session);
-    if (cpu_seconds && wall_seconds && *wall_seconds > 0.0)
-      run_of_series.value = *cpu_seconds / *wall_seconds;
-    utilisation.add(run_of_series, has_layouts);
-  }
+  for (const std::uint32_t run : runs.of_command(command.index))
+    utilisation.add(find_utilisation(runs, run, *cpu_time_in_session, *wall_time_in_session),
+                    has_layouts);
   return utilisation;
+}
+
+/// Returns the utilisation of each run of a command of the session, or of a reference in a
+/// baseline. The session must have both times.
+Series make_utilisation(const Recording& session, std::size_t command) {
+  return make_utilisation(find_measured(session, command),
+                          *find_metric(session.metrics, Role::CpuTime),
+                          *find_metric(session.metrics, Role::WallTime));
 }
 
 std::optional<double> median_of(const std::vector<double>& values) {
@@ -92,44 +106,43 @@ std::optional<double> median_of(const std::vector<double>& values) {
   return stats::median(stats::sorted(values));
 }
 
+/// Returns the change of the utilisation of single runs; nullopt if it is unknown. Much of the
+/// noise of CPU time and wall time is common to both, and cancels out in their ratio. So its
+/// interval is narrower than one that was computed from the intervals of both times.
+std::optional<LogChange> find_change_by_runs(const Recording& session, const Pair& pair,
+                                             const Series& reference, const Series& candidate) {
+  const Comparison samples = pair_samples(reference, candidate, pair.is_within_rounds);
+  if (samples.is_empty()) return std::nullopt;
+  const stats::IntervalTails tails = stats::tails_of(session.confidence);
+  constexpr std::optional<double> share_of_percentile = std::nullopt;  // this is no percentile
+  return to_log_change(estimate_delta(samples, tails, share_of_percentile));
+}
+
+/// Returns the interval of `change`, widened on the side of `value` by the difference of both
+/// values.
+std::optional<stats::IntervalEnds> widen_to(double value, const LogChange& change) {
+  if (!change.bounds) return std::nullopt;
+  const double difference = value - change.value;
+  return stats::IntervalEnds{change.bounds->low + std::min(0.0, difference),
+                             change.bounds->high + std::max(0.0, difference)};
+}
+
 /// Computes the change of the utilisation (CPU time / wall time), as one of the factors that
 /// explain a candidate's change of wall time. Both times have changed by `cpu_change` and
 /// `wall_change`, which are logarithms.
 WallFactor make_utilisation_factor(const Results& results, std::size_t candidate_index,
                                    const LogChange& cpu_change, const LogChange& wall_change) {
-  // A metric that has changed is one of the session.
-  const std::size_t cpu_time_index = *find_metric(results.session.metrics, Role::CpuTime);
-  const std::size_t wall_time_index = *find_metric(results.session.metrics, Role::WallTime);
   const Pair pair = pair_of(results.session, candidate_index);
-  const auto make_series_of = [&](std::size_t command_index) {
-    return make_utilisation(find_measured(results.session, command_index), cpu_time_index,
-                            wall_time_index);
-  };
-  const Series reference = make_series_of(pair.reference);
-  const Series candidate = make_series_of(pair.candidate);
+  const Series reference = make_utilisation(results.session, pair.reference);
+  const Series candidate = make_utilisation(results.session, pair.candidate);
 
   // Wall time is CPU time / utilisation. So that the factors explain all of the change of the wall
   // time, the logarithm of this one must be exactly the difference of both changes.
   LogChange factor{.value = cpu_change.value - wall_change.value};
 
-  // The interval comes from the utilisation of single runs. Much of the noise of CPU time and wall
-  // time is common to both, and cancels out in their ratio. An interval that was computed from the
-  // intervals of both times would be wider.
-  const Comparison samples = pair_samples(reference, candidate, pair.is_within_rounds);
-  std::optional<LogChange> change_by_runs;
-  if (!samples.is_empty()) {
-    const stats::IntervalTails tails = stats::tails_of(results.session.confidence);
-    constexpr std::optional<double> share_of_percentile = std::nullopt;  // this is no percentile
-    change_by_runs = to_log_change(estimate_delta(samples, tails, share_of_percentile));
-  }
-
-  // The change by single runs may differ slightly from the value. The interval is widened by this
-  // difference, on the side of the value.
-  if (change_by_runs && change_by_runs->bounds) {
-    const double difference = factor.value - change_by_runs->value;
-    factor.bounds = stats::IntervalEnds{change_by_runs->bounds->low + std::min(0.0, difference),
-                                        change_by_runs->bounds->high + std::max(0.0, difference)};
-  }
+  // The change by single runs gives the interval, but may differ slightly from the value.
+  const auto change_by_runs = find_change_by_runs(results.session, pair, reference, candidate);
+  if (change_by_runs) factor.bounds = widen_to(factor.value, *change_by_runs);
 
   return {.factor_kind = WallFactorKind::Utilisation,
           .change = factor.change(),
@@ -162,6 +175,72 @@ void describe_counts(const Results& results, bool has_instructions, bool has_cyc
   why.counts_include_shell_start = !results.session.shell.empty();
 }
 
+/// Returns the change of the instructions per cycle of a candidate whose instructions and cycles
+/// have changed.
+LogChange find_change_of_ipc(const Results& results, std::size_t candidate,
+                             const LogChange& instructions, const LogChange& cycles) {
+  const auto measured = find_log_change(results, candidate, Role::Ipc);
+  return measured ? *measured : subtract_independent(instructions, cycles);
+}
+
+/// Returns the change of the cycles that instructions and instructions per cycle imply. These may
+/// be estimates from different runs than cycles. The factors only multiply to the CPU time if the
+/// rest is computed with the implied cycles.
+LogChange adjust_cycles(LogChange cycles, const LogChange& instructions, const LogChange& ipc) {
+  cycles.value = instructions.value - ipc.value;
+  if (auto& bounds = cycles.bounds) {
+    bounds->low = std::min(bounds->low, cycles.value);
+    bounds->high = std::max(bounds->high, cycles.value);
+  }
+  return cycles;
+}
+
+/// Returns the factor that the cycles leave of the CPU time. This is the clock (cycles / CPU time)
+/// only if the cycles cover the whole CPU time, in the kernel, too, and nothing else. Times do not
+/// include the start of a shell.
+WallFactor make_factor_beside_cycles(const Results& results, const WallTimeExplanation& why,
+                                     const LogChange& cycles, const LogChange& cpu_time) {
+  const bool cover_cpu_time =
+      why.levels == CountedPrivilegeLevels::UserAndKernel && !why.counts_include_shell_start;
+  if (!cover_cpu_time)
+    return {WallFactorKind::CpuTimePerCycle, subtract_independent(cpu_time, cycles).change()};
+
+  WallFactor clock{.factor_kind = WallFactorKind::Clock,
+                   .change = subtract_independent(cycles, cpu_time).change()};
+  clock.candidate_median = median_of(results, why.command, Role::Clock);
+  if (const auto reference = results.session.reference.index_in_session(why.command))
+    clock.reference_median = median_of(results, *reference, Role::Clock);
+  return clock;
+}
+
+/// Adds the factors that explain the change of a candidate's cycles. Returns the change of cycles
+/// to which the added factors multiply. `instructions`: nullopt if their change is unknown.
+LogChange add_factors_of_cycles(const Results& results,
+                                const std::optional<LogChange>& instructions,
+                                const LogChange& cycles, WallTimeExplanation& why) {
+  if (!instructions) {
+    why.factors.push_back({WallFactorKind::Cycles, cycles.change()});
+    return cycles;
+  }
+  why.factors.push_back({WallFactorKind::Instructions, instructions->change()});
+  const LogChange ipc = find_change_of_ipc(results, why.command, *instructions, cycles);
+  why.factors.push_back({WallFactorKind::InstructionsPerCycle, ipc.change()});
+  return adjust_cycles(cycles, *instructions, ipc);
+}
+
+/// Adds factors of the CPU time without cycles. The last one is all that the instructions do not
+/// explain.
+void add_factors_without_cycles(const std::optional<LogChange>& instructions,
+                                const LogChange& cpu_time, WallTimeExplanation& why) {
+  if (!instructions) {
+    why.factors.push_back({WallFactorKind::CpuTime, cpu_time.change()});
+    return;
+  }
+  why.factors.push_back({WallFactorKind::Instructions, instructions->change()});
+  why.factors.push_back({WallFactorKind::CpuTimePerInstruction,
+                         subtract_independent(cpu_time, *instructions).change()});
+}
+
 /// Adds the factors that explain a candidate's change of CPU time: CPU time = instructions /
 /// instructions per cycle / clock. Where a count is missing or covers something else than the CPU
 /// time, a factor stands for all that cannot be separated. `cpu_time`: change of the CPU time.
@@ -172,64 +251,19 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu_time,
   auto cycles = find_log_change(results, candidate, Role::Cycles);
 
   // Counts of different privilege levels give no instructions per cycle.
-  if (instructions && cycles) {
-    const auto levels_of_cycles = find_levels(results, Role::Cycles);
-    why.cycles_have_other_levels = find_levels(results, Role::Instructions) != levels_of_cycles;
-    if (why.cycles_have_other_levels) cycles.reset();
-  }
+  why.cycles_have_other_levels =
+      instructions && cycles &&
+      find_levels(results, Role::Instructions) != find_levels(results, Role::Cycles);
+  if (why.cycles_have_other_levels) cycles.reset();
 
   describe_counts(results, instructions.has_value(), cycles.has_value(), why);
 
-  const auto add_factor = [&why](WallFactorKind kind, const LogChange& change) {
-    why.factors.push_back({kind, change.change()});
-  };
-
-  // Without cycles, the last factor is all that the instructions do not explain.
-  if (instructions) add_factor(WallFactorKind::Instructions, *instructions);
-  if (!cycles && instructions) {
-    add_factor(WallFactorKind::CpuTimePerInstruction,
-               subtract_independent(cpu_time, *instructions));
-    return;
-  }
   if (!cycles) {
-    add_factor(WallFactorKind::CpuTime, cpu_time);
+    add_factors_without_cycles(instructions, cpu_time, why);
     return;
   }
-
-  LogChange adjusted_cycles = *cycles;
-  if (instructions) {
-    const auto measured_ipc = find_log_change(results, candidate, Role::Ipc);
-    const LogChange ipc =
-        measured_ipc ? *measured_ipc : subtract_independent(*instructions, *cycles);
-    add_factor(WallFactorKind::InstructionsPerCycle, ipc);
-
-    // Instructions and instructions per cycle may be estimates from different runs than cycles. The
-    // factors only multiply to the CPU time if the rest is computed with the cycles that they
-    // imply.
-    adjusted_cycles.value = instructions->value - ipc.value;
-    if (auto& bounds = adjusted_cycles.bounds) {
-      bounds->low = std::min(bounds->low, adjusted_cycles.value);
-      bounds->high = std::max(bounds->high, adjusted_cycles.value);
-    }
-  } else {
-    add_factor(WallFactorKind::Cycles, *cycles);
-  }
-
-  // The clock (cycles / CPU time) is known only if the cycles cover the whole CPU time, in the
-  // kernel, too, and nothing else. Times do not include the start of a shell.
-  const bool cover_cpu_time =
-      why.levels == CountedPrivilegeLevels::UserAndKernel && !why.counts_include_shell_start;
-  if (!cover_cpu_time) {
-    add_factor(WallFactorKind::CpuTimePerCycle, subtract_independent(cpu_time, adjusted_cycles));
-    return;
-  }
-
-  WallFactor clock{.factor_kind = WallFactorKind::Clock,
-                   .change = subtract_independent(adjusted_cycles, cpu_time).change()};
-  clock.candidate_median = median_of(results, candidate, Role::Clock);
-  if (const auto reference = results.session.reference.index_in_session(candidate))
-    clock.reference_median = median_of(results, *reference, Role::Clock);
-  why.factors.push_back(clock);
+  const LogChange implied_cycles = add_factors_of_cycles(results, instructions, *cycles, why);
+  why.factors.push_back(make_factor_beside_cycles(results, why, implied_cycles, cpu_time));
 }
 
 }  // namespace

@@ -32,20 +32,33 @@ bool varies(const RoundValues& values) {
   return values.size() > 1;
 }
 
+/// Returns the values of a row by metric. The metric that is compared is at index `side.place`.
+const std::vector<RoundValues>& all_metrics_of(const FunctionSide& side,
+                                               const FunctionToPair& row) {
+  return side.table->functions.find(row.name)->second;
+}
+
+/// Returns the sum of the rows' values in each round.
+RoundValues add_up_by_round(const FunctionSide& side, std::span<const FunctionToPair> rows,
+                            std::span<const std::size_t> chosen) {
+  RoundValues sums(side.rounds);
+  for (const std::size_t row : chosen) {
+    const RoundValues& values = all_metrics_of(side, rows[row])[side.place];
+    for (std::size_t round = 0; round < side.rounds; ++round)
+      sums[round] += value_in(values, round);
+  }
+  return sums;
+}
+
 /// Adds up the values of a function on one side of a comparison, round by round. A side's table may
 /// have several rows that are one function. `chosen`: indices of these rows in `rows`.
 Values add_up(const FunctionSide& side, std::span<const FunctionToPair> rows,
               std::span<const std::size_t> chosen) {
-  // A row has values of several metrics. The one that is compared is at index `side.place`.
-  const auto all_metrics_of = [&](std::size_t row) -> const std::vector<RoundValues>& {
-    return side.table->functions.find(rows[row].name)->second;
-  };
-
   Values sum;
   bool any_varies = false;
   double sum_of_first_round = 0.0;
   for (const std::size_t row : chosen) {
-    const std::vector<RoundValues>& metrics = all_metrics_of(row);
+    const std::vector<RoundValues>& metrics = all_metrics_of(side, rows[row]);
     const bool has_values = !std::ranges::all_of(metrics, &RoundValues::empty);
     sum.has_any_metric = sum.has_any_metric || has_values;
 
@@ -55,17 +68,10 @@ Values add_up(const FunctionSide& side, std::span<const FunctionToPair> rows,
   }
 
   // RoundValues hold a value that all rounds have in common only once, and a common 0 not at all.
-  if (!any_varies) {
-    if (sum_of_first_round != 0.0) sum.of_metric = {sum_of_first_round};
-    return sum;
-  }
-
-  sum.of_metric.assign(side.rounds, 0.0);
-  for (const std::size_t row : chosen) {
-    const RoundValues& values = all_metrics_of(row)[side.place];
-    for (std::size_t round = 0; round < side.rounds; ++round)
-      sum.of_metric[round] += value_in(values, round);
-  }
+  if (any_varies)
+    sum.of_metric = add_up_by_round(side, rows, chosen);
+  else if (sum_of_first_round != 0.0)
+    sum.of_metric = {sum_of_first_round};
   return sum;
 }
 
@@ -79,6 +85,7 @@ struct ComparedSides {
   const FunctionSide& reference;
   const FunctionSide& candidate;
   double confidence = 0.0;
+  bool by_samples = false;  ///< true if the metric is sampled time
 };
 
 DifferenceTest test_values(const ComparedSides& sides, const RoundValues& reference,
@@ -112,10 +119,10 @@ void add_totals(const ComparedSides& sides, const std::vector<FunctionTotals>& t
 /// Returns the change of a function without its interval and its total. Its certainty is Exact or
 /// Unproven.
 FunctionChange make_change(PairedFunction pair, const Values& before, const Values& after,
-                           const ComparedSides& sides, bool by_samples) {
+                           const ComparedSides& sides) {
   const std::size_t rounds = std::min(sides.reference.rounds, sides.candidate.rounds);
   // Counts that are equal in enough rounds need no test. Equal samples prove nothing.
-  const bool needs_test = by_samples || varies(before.of_metric) || varies(after.of_metric) ||
+  const bool needs_test = sides.by_samples || varies(before.of_metric) || varies(after.of_metric) ||
                           rounds < stats::kMinForExact;
 
   return {.name = std::move(pair.name),
@@ -124,67 +131,94 @@ FunctionChange make_change(PairedFunction pair, const Values& before, const Valu
           .own = {.reference_mean = mean_of(before.of_metric, sides.reference.rounds),
                   .candidate_mean = mean_of(after.of_metric, sides.candidate.rounds),
                   .certainty = needs_test ? Certainty::Unproven : Certainty::Exact},
-          .is_new = !by_samples && !before.has_any_metric,
-          .is_gone = !by_samples && !after.has_any_metric};
+          .is_new = !sides.by_samples && !before.has_any_metric,
+          .is_gone = !sides.by_samples && !after.has_any_metric};
 }
 
-/// Compares a metric of a candidate with its reference's, function by function; for sampled time,
-/// by call path, too.
-MetricByFunction compare(const Results& results, std::size_t metric, std::size_t candidate_index,
-                         const ComparedSides& sides) {
-  const auto& [reference, candidate, confidence] = sides;
-  const bool by_samples = is_sampled_time(results.session.metrics[metric]);
+/// The rows of both sides, and which of them are the same function.
+struct PairedRows {
+  std::vector<FunctionToPair> before{};
+  std::vector<FunctionToPair> after{};
+  std::vector<PairedFunction> pairs{};
+};
 
-  MetricByFunction changes{.metric = metric,
-                           .candidate = candidate_index,
-                           .mean_of_whole_reference = reference.mean,
-                           .mean_of_whole_candidate = candidate.mean,
-                           .rounds = std::min(reference.rounds, candidate.rounds)};
+PairedRows pair_rows(const ComparedSides& sides) {
+  PairedRows rows{.before = sides.reference.list_rows(), .after = sides.candidate.list_rows()};
+  rows.pairs = pair_functions(rows.before, rows.after);
+  return rows;
+}
 
-  const std::vector<FunctionToPair> rows_before = reference.list_rows();
-  const std::vector<FunctionToPair> rows_after = candidate.list_rows();
-  std::vector<PairedFunction> pairs = pair_functions(rows_before, rows_after);
+/// The functions that differ from 0 on a side, and the tests of those that need one.
+struct ComparedFunctions {
+  std::vector<FunctionChange> changes{};
+  std::vector<std::size_t> pairs{};  ///< index in PairedRows::pairs of each of `changes`
+  std::vector<DifferenceTest> tests{};
+  std::vector<std::size_t> tested{};  ///< index in `changes` of each of `tests`
+};
 
-  // Only samples tell the call path that led to a function. Counts do not.
-  JoinedPaths by_path;
-  if (by_samples) by_path = join_paths(reference, candidate, pairs, confidence);
-  changes.paths = std::move(by_path.paths);
-
-  std::vector<std::size_t> pairs_of_functions;  // index in `pairs` of each of changes.functions
-  std::vector<DifferenceTest> tests;
-  std::vector<std::size_t> tested_functions;  // index in changes.functions of each of `tests`
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const Values before = add_up(reference, rows_before, pairs[i].reference_rows);
-    const Values after = add_up(candidate, rows_after, pairs[i].candidate_rows);
-    FunctionChange change = make_change(std::move(pairs[i]), before, after, sides, by_samples);
+ComparedFunctions compare_pairs(PairedRows rows, const JoinedPaths& by_path,
+                                const ComparedSides& sides) {
+  ComparedFunctions functions;
+  for (std::size_t i = 0; i < rows.pairs.size(); ++i) {
+    const Values before = add_up(sides.reference, rows.before, rows.pairs[i].reference_rows);
+    const Values after = add_up(sides.candidate, rows.after, rows.pairs[i].candidate_rows);
+    FunctionChange change = make_change(std::move(rows.pairs[i]), before, after, sides);
 
     // A row may have values of other metrics only. A function may have no own time, but a total:
     // the time of what it called.
     if (!change.has_own_value() && !has_total(by_path, i)) continue;
 
     if (change.own.certainty == Certainty::Unproven && change.has_own_value()) {
-      tests.push_back(test_values(sides, before.of_metric, after.of_metric));
-      change.own.half_width = tests.back().half_width;
-      tested_functions.push_back(changes.functions.size());
+      functions.tests.push_back(test_values(sides, before.of_metric, after.of_metric));
+      change.own.half_width = functions.tests.back().half_width;
+      functions.tested.push_back(functions.changes.size());
     }
-    pairs_of_functions.push_back(i);
-    changes.functions.push_back(std::move(change));
+    functions.pairs.push_back(i);
+    functions.changes.push_back(std::move(change));
   }
+  return functions;
+}
 
-  // Of many functions, some would seem to differ by chance, so the tests are corrected for their
-  // number.
-  const std::vector<bool> are_significant = find_significant(tests, confidence);
-  for (std::size_t i = 0; i < tested_functions.size(); ++i)
+/// Marks the changes of own values that are significant. Of many functions, some would seem to
+/// differ by chance, so the tests are corrected for their number.
+void mark_significant(double confidence, ComparedFunctions& functions) {
+  const std::vector<bool> are_significant = find_significant(functions.tests, confidence);
+  for (std::size_t i = 0; i < functions.tested.size(); ++i)
     if (are_significant[i])
-      changes.functions[tested_functions[i]].own.certainty = Certainty::Significant;
-  add_totals(sides, by_path.totals, pairs_of_functions, changes.functions);
+      functions.changes[functions.tested[i]].own.certainty = Certainty::Significant;
+}
 
-  // The largest differences come first, and among equal ones those that are certain.
+/// Puts the largest differences first, and among equal ones those that are certain.
+void sort_by_difference(std::vector<FunctionChange>& functions) {
   const auto sort_key = [](const FunctionChange& function) {
     return std::pair(std::fabs(function.difference()), function.is_certain());
   };
-  std::ranges::stable_sort(changes.functions, std::greater<>(), sort_key);
-  return changes;
+  std::ranges::stable_sort(functions, std::greater<>(), sort_key);
+}
+
+/// Compares a metric of a candidate with its reference's, function by function; for sampled time,
+/// by call path, too.
+MetricByFunction compare(std::size_t metric, std::size_t candidate_index,
+                         const ComparedSides& sides) {
+  const auto& [reference, candidate, confidence, by_samples] = sides;
+  PairedRows rows = pair_rows(sides);
+
+  // Only samples tell the call path that led to a function. Counts do not.
+  JoinedPaths by_path;
+  if (by_samples) by_path = join_paths(reference, candidate, rows.pairs, confidence);
+
+  ComparedFunctions functions = compare_pairs(std::move(rows), by_path, sides);
+  mark_significant(confidence, functions);
+  add_totals(sides, by_path.totals, functions.pairs, functions.changes);
+  sort_by_difference(functions.changes);
+
+  return {.metric = metric,
+          .candidate = candidate_index,
+          .mean_of_whole_reference = reference.mean,
+          .mean_of_whole_candidate = candidate.mean,
+          .rounds = std::min(reference.rounds, candidate.rounds),
+          .functions = std::move(functions.changes),
+          .paths = std::move(by_path.paths)};
 }
 
 /// True if a value is that of a failed run. Such values are shown, but not compared.
@@ -223,7 +257,11 @@ std::optional<MetricByFunction> compare_sides(const Results& results, std::size_
     return std::nullopt;
 
   pair_rounds(results.session, candidate, *before, *after);
-  return compare(results, metric, candidate, {*before, *after, results.session.confidence});
+  return compare(metric, candidate,
+                 {.reference = *before,
+                  .candidate = *after,
+                  .confidence = results.session.confidence,
+                  .by_samples = is_sampled_time(results.session.metrics[metric])});
 }
 
 bool are_left_out_for_failures(const Results& results, std::size_t metric) {
@@ -239,7 +277,11 @@ std::optional<MetricByFunction> list_functions(const Results& results, std::size
   const auto side = candidate_side(results, metric, command);
   if (!side) return std::nullopt;
   const FunctionSide nothing{.rounds = side->rounds};
-  return compare(results, metric, command, {nothing, *side, results.session.confidence});
+  return compare(metric, command,
+                 {.reference = nothing,
+                  .candidate = *side,
+                  .confidence = results.session.confidence,
+                  .by_samples = is_sampled_time(results.session.metrics[metric])});
 }
 
 std::vector<std::size_t> function_metrics(const Results& results) {

@@ -131,48 +131,68 @@ double resemblance(const Function& reference, const Function& candidate) {
          (reference.name == candidate.name ? bonus_of_equal_names : 0.0);
 }
 
-/// Returns the pairs that resemble each other most, of all lists of pairs that keep the order on
-/// both sides. This is the alignment of Needleman and Wunsch (1970), with gaps that cost nothing.
-std::vector<std::pair<const Function*, const Function*>> align(const FunctionsInOrder& reference,
-                                                               const FunctionsInOrder& candidate) {
-  std::vector<std::pair<const Function*, const Function*>> pairs;
+using FunctionPairs = std::vector<std::pair<const Function*, const Function*>>;
 
-  // If an alignment would take too long, only the order counts: first with first, and so on.
-  if (reference.size() * candidate.size() > kMaxComparedPairs) {
-    for (std::size_t i = 0; i < std::min(reference.size(), candidate.size()); ++i)
-      pairs.emplace_back(reference[i], candidate[i]);
+/// Pairs first with first, and so on.
+FunctionPairs pair_by_order(const FunctionsInOrder& reference, const FunctionsInOrder& candidate) {
+  FunctionPairs pairs;
+  for (std::size_t i = 0; i < std::min(reference.size(), candidate.size()); ++i)
+    pairs.emplace_back(reference[i], candidate[i]);
+  return pairs;
+}
+
+/// The alignment of Needleman and Wunsch (1970), with gaps that cost nothing.
+class Alignment {
+ public:
+  Alignment(const FunctionsInOrder& reference, const FunctionsInOrder& candidate)
+      : reference_(reference),
+        candidate_(candidate),
+        best_sums_((reference.size() + 1) * (candidate.size() + 1), 0.0) {
+    // Backwards, because each sum needs those of the shorter rests of both lists.
+    for (std::size_t i = reference.size(); i-- > 0;)
+      for (std::size_t j = candidate.size(); j-- > 0;)
+        best_from(i, j) =
+            std::max({best_from(i + 1, j), best_from(i, j + 1), best_with_pair(i, j)});
+  }
+
+  /// Returns the pairs that lead to the highest sum.
+  FunctionPairs list_pairs() {
+    FunctionPairs pairs;
+    std::size_t i = 0;
+    std::size_t j = 0;
+    while (i < reference_.size() && j < candidate_.size()) {
+      if (best_with_pair(i, j) >= best_from(i, j)) {
+        pairs.emplace_back(reference_[i++], candidate_[j++]);
+      } else if (best_from(i + 1, j) >= best_from(i, j)) {
+        ++i;
+      } else {
+        ++j;
+      }
+    }
     return pairs;
   }
 
-  // The highest sum of resemblances that pairs of reference[i...] and candidate[j...] can have. It
-  // is 0 where a list has ended.
-  const std::size_t width = candidate.size() + 1;
-  std::vector<double> best_sums((reference.size() + 1) * width, 0.0);
-  const auto best_from = [&](std::size_t i, std::size_t j) -> double& {
-    return best_sums[i * width + j];
-  };
-  const auto best_with_pair = [&](std::size_t i, std::size_t j) {
-    return resemblance(*reference[i], *candidate[j]) + best_from(i + 1, j + 1);
-  };
-
-  // Backwards, because each sum needs those of the shorter rests of both lists.
-  for (std::size_t i = reference.size(); i-- > 0;)
-    for (std::size_t j = candidate.size(); j-- > 0;)
-      best_from(i, j) = std::max({best_from(i + 1, j), best_from(i, j + 1), best_with_pair(i, j)});
-
-  // Forwards, makes the choices again that led to the highest sum: a pair, or one function skipped.
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < reference.size() && j < candidate.size()) {
-    if (best_with_pair(i, j) >= best_from(i, j)) {
-      pairs.emplace_back(reference[i++], candidate[j++]);
-    } else if (best_from(i + 1, j) >= best_from(i, j)) {
-      ++i;
-    } else {
-      ++j;
-    }
+ private:
+  /// The highest sum of resemblances that pairs of reference[i...] and candidate[j...] can have. It
+  /// is 0 where a list has ended.
+  double& best_from(std::size_t i, std::size_t j) {
+    return best_sums_[i * (candidate_.size() + 1) + j];
   }
-  return pairs;
+  double best_with_pair(std::size_t i, std::size_t j) {
+    return resemblance(*reference_[i], *candidate_[j]) + best_from(i + 1, j + 1);
+  }
+
+  const FunctionsInOrder& reference_;
+  const FunctionsInOrder& candidate_;
+  std::vector<double> best_sums_;
+};
+
+/// Returns the pairs that resemble each other most, of all lists of pairs that keep the order on
+/// both sides. If an alignment would take too long, only the order counts.
+FunctionPairs align(const FunctionsInOrder& reference, const FunctionsInOrder& candidate) {
+  if (reference.size() * candidate.size() > kMaxComparedPairs)
+    return pair_by_order(reference, candidate);
+  return Alignment(reference, candidate).list_pairs();
 }
 
 /// The functions of one side alone whose names are alike but for numbers.
@@ -182,12 +202,8 @@ struct AlikeFunctions {
   bool has_numbers = false;
 };
 
-/// Unites each function that only the reference has with one that only the candidate has, if their
-/// names differ only in a compiler's numbers. Returns for each united function, by its first row of
-/// the reference, what showed that both are the same.
-std::map<std::size_t, PairedBy> unite_despite_numbers(FunctionRows& rows) {
-  // Collects the functions that may be paired: those of one side alone, by the rest of their names.
-  const std::vector<Function> functions = list_functions(rows);
+/// Returns the functions of one side alone by the rest of their names.
+std::map<std::string_view, AlikeFunctions> group_one_sided(const std::vector<Function>& functions) {
   std::map<std::string_view, AlikeFunctions> alike_by_name;
   for (const Function& function : functions) {
     if (!function.is_one_sided()) continue;
@@ -196,16 +212,27 @@ std::map<std::size_t, PairedBy> unite_despite_numbers(FunctionRows& rows) {
     side.push_back(&function);
     alike.has_numbers = alike.has_numbers || !function.split.numbers.empty();
   }
+  return alike_by_name;
+}
 
+void sort_by_numbers(FunctionsInOrder& functions) {
+  std::ranges::stable_sort(functions, {}, [](const Function* function) {
+    return std::tie(function->split.numbers, function->name);
+  });
+}
+
+/// Unites each function that only the reference has with one that only the candidate has, if their
+/// names differ only in a compiler's numbers. Returns for each united function, by its first row of
+/// the reference, what showed that both are the same.
+std::map<std::size_t, PairedBy> unite_despite_numbers(FunctionRows& rows) {
+  const std::vector<Function> functions = list_functions(rows);
   std::map<std::size_t, PairedBy> paired_by_first_row;
-  for (auto& [name, alike] : alike_by_name) {
+  for (auto& [name, alike] : group_one_sided(functions)) {
     if (!alike.has_numbers || alike.reference.empty() || alike.candidate.empty()) continue;
 
     // A compiler counts upwards through the source, so the order says more than the numbers.
-    for (FunctionsInOrder* side : {&alike.reference, &alike.candidate})
-      std::ranges::stable_sort(*side, {}, [](const Function* function) {
-        return std::tie(function->split.numbers, function->name);
-      });
+    sort_by_numbers(alike.reference);
+    sort_by_numbers(alike.candidate);
 
     // If there was no choice, the name was enough. Else the order and the counts decided.
     const bool is_unique = alike.reference.size() == 1 && alike.candidate.size() == 1;
@@ -224,43 +251,78 @@ bool is_name_for_programmers(std::string_view name) {
   return !name.starts_with('_');
 }
 
-/// Sets the name of a function, and its other names. `reference_rows`, `candidate_rows`: its rows
-/// on each side.
-void set_names(PairedFunction& function, const FunctionRows& rows,
-               std::span<const std::size_t> reference_rows,
-               std::span<const std::size_t> candidate_rows) {
-  std::set<std::string> names_before;
-  std::set<std::string> names_after;
-  for (const std::size_t row : reference_rows)
-    rows.for_each_name(row, [&](std::string_view name) { names_before.emplace(name); });
-  for (const std::size_t row : candidate_rows)
-    rows.for_each_name(row, [&](std::string_view name) { names_after.emplace(name); });
+std::set<std::string> collect_names(const FunctionRows& rows,
+                                    std::span<const std::size_t> rows_of_side) {
+  std::set<std::string> names;
+  for (const std::size_t row : rows_of_side)
+    rows.for_each_name(row, [&](std::string_view name) { names.emplace(name); });
+  return names;
+}
+
+/// Returns the names that are preferred for a function: those that both sides have. If a compiler's
+/// numbers differ, there are none. The name is then the one without the numbers, or one of the
+/// candidate.
+std::vector<std::string> list_preferred_names(PairedBy paired_by,
+                                              const std::set<std::string>& names_before,
+                                              const std::set<std::string>& names_after) {
+  if (paired_by == PairedBy::NameWithoutNumbers) {
+    const std::string name = make_function_name({names_after.begin(), names_after.end()}).name;
+    return {split_numbers(name).without_numbers};
+  }
+  if (paired_by == PairedBy::OrderAndCounts) return {names_after.begin(), names_after.end()};
+
+  std::vector<std::string> common_names;
+  std::ranges::set_intersection(names_before, names_after, std::back_inserter(common_names));
+  return common_names;
+}
+
+/// Returns the most natural of the preferred names, or of all if no preferred one is suitable.
+std::string choose_name(const std::vector<std::string>& all_names,
+                        const std::vector<std::string>& preferred_names) {
+  std::string name = make_function_name(all_names).name;
+  if (preferred_names.empty()) return name;
+
+  // A preferred name that a library uses only for itself, such as __memcpy_avx, does not replace
+  // one that programmers write.
+  std::string preferred = make_function_name(preferred_names).name;
+  const bool may_replace = is_name_for_programmers(preferred) || !is_name_for_programmers(name);
+  if (may_replace) return preferred;
+  return name;
+}
+
+/// Sets the name of a function, and its other names. `rows_of`: its rows on each side.
+void set_names(PairedFunction& function, const FunctionRows& rows, const Function& rows_of) {
+  const std::set<std::string> names_before = collect_names(rows, rows_of.reference_rows);
+  const std::set<std::string> names_after = collect_names(rows, rows_of.candidate_rows);
   std::vector<std::string> all_names;
   std::ranges::set_union(names_before, names_after, std::back_inserter(all_names));
 
-  // Names that both sides have are preferred. If a compiler's numbers differ, there are none. The
-  // name is then the one without the numbers, or one of the candidate.
-  std::vector<std::string> preferred_names;
-  if (function.paired_by == PairedBy::NameWithoutNumbers) {
-    const std::string name = make_function_name({names_after.begin(), names_after.end()}).name;
-    preferred_names = {split_numbers(name).without_numbers};
-  } else if (function.paired_by == PairedBy::OrderAndCounts) {
-    preferred_names.assign(names_after.begin(), names_after.end());
-  } else {
-    std::ranges::set_intersection(names_before, names_after, std::back_inserter(preferred_names));
-  }
-
-  // A preferred name that a library uses only for itself, such as __memcpy_avx, does not replace
-  // one that programmers write. make_function_name() chooses the most natural name of several.
-  function.name = make_function_name(all_names).name;
-  if (!preferred_names.empty()) {
-    std::string preferred = make_function_name(preferred_names).name;
-    if (is_name_for_programmers(preferred) || !is_name_for_programmers(function.name))
-      function.name = std::move(preferred);
-  }
-
+  function.name =
+      choose_name(all_names, list_preferred_names(function.paired_by, names_before, names_after));
   std::erase(all_names, function.name);
   function.other_names = std::move(all_names);
+}
+
+/// Returns a function with its names and with the indices of its rows on each side.
+PairedFunction make_paired_function(const Function& function, const FunctionRows& rows,
+                                    PairedBy paired_by) {
+  PairedFunction pair{.paired_by = paired_by};
+  set_names(pair, rows, function);
+
+  // `rows` numbers the rows of both sides together, and the caller those of each side.
+  for (const std::size_t row : function.reference_rows)
+    pair.reference_rows.push_back(rows.index_on_side(row));
+  for (const std::size_t row : function.candidate_rows)
+    pair.candidate_rows.push_back(rows.index_on_side(row));
+  return pair;
+}
+
+/// Returns how a function was paired: by name, unless its first row of the reference is in the map.
+PairedBy find_pairing(const Function& function,
+                      const std::map<std::size_t, PairedBy>& paired_by_first_row) {
+  if (function.reference_rows.empty()) return PairedBy::Name;
+  const auto entry = paired_by_first_row.find(function.reference_rows.front());
+  return entry != paired_by_first_row.end() ? entry->second : PairedBy::Name;
 }
 
 }  // namespace
@@ -274,21 +336,9 @@ std::vector<PairedFunction> pair_functions(std::span<const FunctionToPair> refer
   const std::map<std::size_t, PairedBy> paired_by_first_row = unite_despite_numbers(rows);
 
   std::vector<PairedFunction> paired;
-  for (const Function& function : list_functions(rows)) {
-    PairedFunction& pair = paired.emplace_back();
-    // Functions without an entry were paired by name, which is the initial value.
-    if (!function.reference_rows.empty()) {
-      const auto entry = paired_by_first_row.find(function.reference_rows.front());
-      if (entry != paired_by_first_row.end()) pair.paired_by = entry->second;
-    }
-
-    // `rows` numbers the rows of both sides together, and the caller those of each side.
-    set_names(pair, rows, function.reference_rows, function.candidate_rows);
-    for (const std::size_t row : function.reference_rows)
-      pair.reference_rows.push_back(rows.index_on_side(row));
-    for (const std::size_t row : function.candidate_rows)
-      pair.candidate_rows.push_back(rows.index_on_side(row));
-  }
+  for (const Function& function : list_functions(rows))
+    paired.push_back(
+        make_paired_function(function, rows, find_pairing(function, paired_by_first_row)));
   return paired;
 }
 

@@ -146,6 +146,18 @@ struct AddedRounds {
   std::vector<RoundValues> totals_of_functions;  ///< by index in the paired functions
 };
 
+/// Returns the total of each function in a round: the time of its calls. The time of a recursive
+/// call is already part of the outermost call's.
+std::vector<double> add_up_functions(const std::vector<double>& path_totals,
+                                     const std::vector<bool>& are_outermost_calls,
+                                     const PairedFrames& frames, const PathTree& joined) {
+  std::vector<double> totals(frames.function_count());
+  for (std::size_t path = 0; path < joined.size(); ++path)
+    if (are_outermost_calls[path] && frames.is_function(joined[path].frame))
+      totals[joined[path].frame] += path_totals[path];
+  return totals;
+}
+
 /// Sums up the sampled times of one side: for each call path to its means over the rounds (own
 /// time, and total with what it called), and for each function to its total in each round. A
 /// function may be at the end of many paths.
@@ -160,16 +172,13 @@ AddedRounds add_rounds(const SidePaths& side, const PairedFrames& frames, const 
 
   side.for_each_round([&](std::size_t round, const std::vector<double>& own,
                           const std::vector<double>& path_totals) {
-    std::vector<double> of_functions(frames.function_count());
     for (std::size_t path = 0; path < joined.size(); ++path) {
       means.own[path] += own[path] / rounds;
       means.totals[path] += path_totals[path] / rounds;
-
-      // A function's total is that of its calls. The time of a recursive call is already part of
-      // the outermost call's.
-      if (are_outermost_calls[path] && frames.is_function(joined[path].frame))
-        of_functions[joined[path].frame] += path_totals[path];
     }
+
+    const std::vector<double> of_functions =
+        add_up_functions(path_totals, are_outermost_calls, frames, joined);
     for (std::size_t i = 0; i < of_functions.size(); ++i)
       append_round(added.totals_of_functions[i], round, of_functions[i]);
   });
@@ -196,22 +205,32 @@ TestedValues list_values(const SidePaths& side, std::span<const std::size_t> tes
   return values;
 }
 
-/// Returns the paths as a tree is printed, depth first: each path is followed by those of its
-/// calls. The calls of one caller are sorted by their time, the longest first.
-std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
-  std::vector<std::vector<std::uint32_t>> calls_of(paths.size());
-  std::vector<std::uint32_t> roots;  // paths without a caller
+/// The paths below each path, by index, the longest time first.
+struct SortedCalls {
+  std::vector<std::uint32_t> roots{};  ///< paths without a caller
+  std::vector<std::vector<std::uint32_t>> calls_of{};
+};
+
+SortedCalls sort_calls(const std::vector<PathChange>& paths) {
+  SortedCalls sorted{.calls_of = std::vector<std::vector<std::uint32_t>>(paths.size())};
   for (std::uint32_t path = 0; path < paths.size(); ++path) {
     const std::uint32_t caller = paths[path].caller;
-    (caller == kNoCaller ? roots : calls_of[caller]).push_back(path);
+    (caller == kNoCaller ? sorted.roots : sorted.calls_of[caller]).push_back(path);
   }
 
   const auto time_of_slower_side = [&](std::uint32_t path) {
     return std::max(paths[path].reference_mean, paths[path].candidate_mean);
   };
-  std::ranges::stable_sort(roots, std::greater<>(), time_of_slower_side);
-  for (std::vector<std::uint32_t>& calls : calls_of)
+  std::ranges::stable_sort(sorted.roots, std::greater<>(), time_of_slower_side);
+  for (std::vector<std::uint32_t>& calls : sorted.calls_of)
     std::ranges::stable_sort(calls, std::greater<>(), time_of_slower_side);
+  return sorted;
+}
+
+/// Returns the paths as a tree is printed, depth first: each path is followed by those of its
+/// calls. The calls of one caller are sorted by their time, the longest first.
+std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
+  const auto [roots, calls_of] = sort_calls(paths);
 
   // The walk keeps the paths that are still to come on a stack, and the next one on its top. So
   // calls are put there in reverse order.
@@ -247,24 +266,35 @@ std::vector<std::size_t> choose_tested(const std::vector<PathChange>& paths) {
   return tested;
 }
 
-/// Marks the call paths whose times differ significantly between the sides. A path has two times:
-/// its own, and its total with what its last function called. Each is tested.
+/// The tests of the tested paths, by the index of the path among them. A path has two times: its
+/// own, and its total with what its last function called. Each is tested.
+struct PathTests {
+  std::vector<DifferenceTest> own{};
+  std::vector<DifferenceTest> totals{};
+};
+
+PathTests test_paths(const SidePaths& reference, const SidePaths& candidate,
+                     std::span<const std::size_t> tested, double confidence) {
+  const TestedValues before = list_values(reference, tested);
+  const TestedValues after = list_values(candidate, tested);
+
+  PathTests tests;
+  for (std::size_t i = 0; i < tested.size(); ++i) {
+    tests.own.push_back(test_difference({reference.side(), before.own[i]},
+                                        {candidate.side(), after.own[i]}, confidence));
+    tests.totals.push_back(test_difference({reference.side(), before.totals[i]},
+                                           {candidate.side(), after.totals[i]}, confidence));
+  }
+  return tests;
+}
+
+/// Marks the call paths whose times differ significantly between the sides.
 void test_differences(const SidePaths& reference, const SidePaths& candidate, double confidence,
                       std::vector<PathChange>& paths) {
   const std::vector<std::size_t> tested_paths = choose_tested(paths);
-  const TestedValues before = list_values(reference, tested_paths);
-  const TestedValues after = list_values(candidate, tested_paths);
-
-  std::vector<DifferenceTest> own_tests;
-  std::vector<DifferenceTest> total_tests;
-  for (std::size_t i = 0; i < tested_paths.size(); ++i) {
-    own_tests.push_back(test_difference({reference.side(), before.own[i]},
-                                        {candidate.side(), after.own[i]}, confidence));
-    total_tests.push_back(test_difference({reference.side(), before.totals[i]},
-                                          {candidate.side(), after.totals[i]}, confidence));
-  }
-  const std::vector<bool> own_differ = find_significant(own_tests, confidence);
-  const std::vector<bool> totals_differ = find_significant(total_tests, confidence);
+  const PathTests tests = test_paths(reference, candidate, tested_paths, confidence);
+  const std::vector<bool> own_differ = find_significant(tests.own, confidence);
+  const std::vector<bool> totals_differ = find_significant(tests.totals, confidence);
 
   // If the callers of many samples are unknown, their time is in the wrong paths. Then a difference
   // may come from how many callers were found on each side, and none is significant.
@@ -272,10 +302,36 @@ void test_differences(const SidePaths& reference, const SidePaths& candidate, do
       !lacks_callers(reference.side()) && !lacks_callers(candidate.side());
   for (std::size_t i = 0; i < tested_paths.size(); ++i) {
     PathChange& path = paths[tested_paths[i]];
-    path.half_width = total_tests[i].half_width;
+    path.half_width = tests.totals[i].half_width;
     path.is_certain = are_callers_known && totals_differ[i] && path.difference() != 0.0;
     path.is_own_certain = are_callers_known && own_differ[i] && path.own_difference() != 0.0;
   }
+}
+
+/// Returns the totals of each function on both sides.
+std::vector<FunctionTotals> pair_totals(std::vector<RoundValues> reference,
+                                        std::vector<RoundValues> candidate) {
+  std::vector<FunctionTotals> totals;
+  totals.reserve(reference.size());
+  for (std::size_t i = 0; i < reference.size(); ++i)
+    totals.push_back({.reference = std::move(reference[i]), .candidate = std::move(candidate[i])});
+  return totals;
+}
+
+/// Returns the joined paths in their order in the tree, with their times on both sides, but without
+/// tests.
+std::vector<PathChange> make_path_changes(const PathTree& joined, const PairedFrames& frames,
+                                          const PathMeans& reference, const PathMeans& candidate) {
+  std::vector<PathChange> paths;
+  paths.reserve(joined.size());
+  for (std::size_t path = 0; path < joined.size(); ++path)
+    paths.push_back({.name = frames.name_of(joined[path].frame),
+                     .caller = joined[path].caller,
+                     .reference_mean = reference.totals[path],
+                     .candidate_mean = candidate.totals[path],
+                     .reference_own = reference.own[path],
+                     .candidate_own = candidate.own[path]});
+  return paths;
 }
 
 }  // namespace
@@ -294,30 +350,17 @@ JoinedPaths join_paths(const FunctionSide& reference, const FunctionSide& candid
   const SidePaths before(reference, Side::Reference, frames, joined);
   const SidePaths after(candidate, Side::Candidate, frames, joined);
 
-  // A function's total is its time with what it called, over all paths through it.
   AddedRounds added_before = add_rounds(before, frames, joined);
   AddedRounds added_after = add_rounds(after, frames, joined);
 
-  JoinedPaths result;
-  result.totals.reserve(functions.size());
-  for (std::size_t i = 0; i < functions.size(); ++i)
-    result.totals.push_back({.reference = std::move(added_before.totals_of_functions[i]),
-                             .candidate = std::move(added_after.totals_of_functions[i])});
-
-  // The paths are still in the order of the joined tree, as the tests need them.
-  std::vector<PathChange> paths;
-  paths.reserve(joined.size());
-  for (std::size_t path = 0; path < joined.size(); ++path)
-    paths.push_back({.name = frames.name_of(joined[path].frame),
-                     .caller = joined[path].caller,
-                     .reference_mean = added_before.means.totals[path],
-                     .candidate_mean = added_after.means.totals[path],
-                     .reference_own = added_before.means.own[path],
-                     .candidate_own = added_after.means.own[path]});
-
+  // The tests need the paths in the order of the joined tree.
+  std::vector<PathChange> paths =
+      make_path_changes(joined, frames, added_before.means, added_after.means);
   test_differences(before, after, confidence, paths);
-  result.paths = sort_paths(paths);
-  return result;
+
+  return {.paths = sort_paths(paths),
+          .totals = pair_totals(std::move(added_before.totals_of_functions),
+                                std::move(added_after.totals_of_functions))};
 }
 
 std::optional<MetricByFunction> compare_paths(const Results& results, std::size_t candidate) {

@@ -65,36 +65,55 @@ DifferenceTest test_mean(double difference, double error, double degrees, double
           error * stats::student_t_quantile_above((1.0 - confidence) / 2.0, degrees)};
 }
 
+/// Tests a mean difference without noise from which t or an interval could be computed. The p value
+/// comes from the number of values alone.
+DifferenceTest test_without_noise(double mean_difference, std::size_t values) {
+  const auto one_sided = stats::tails_without_noise(std::fabs(mean_difference), values);
+  return {.p = 2.0 * one_sided.above, .half_width = std::nullopt};
+}
+
+std::vector<double> subtract_by_round(const std::vector<double>& values,
+                                      const std::vector<double>& subtracted, std::size_t rounds) {
+  std::vector<double> differences(rounds);
+  for (std::size_t i = 0; i < rounds; ++i) differences[i] = values[i] - subtracted[i];
+  return differences;
+}
+
+/// The differences of paired values, but for rounding errors, which grow with the size of the
+/// values.
+struct PairedDifference {
+  double mean = 0.0;
+  bool is_always_the_same = false;  ///< true if the values vary, but not their difference
+};
+
+PairedDifference find_paired_difference(const std::vector<double>& reference,
+                                        const std::vector<double>& candidate,
+                                        const std::vector<double>& differences) {
+  const stats::Moments of_reference = stats::moments(reference);
+  const stats::Moments of_differences = stats::moments(differences);
+  const double scale = of_reference.mean + stats::moments(candidate).mean;
+  return {.mean = stats::without_rounding_error(of_differences.mean, scale),
+          .is_always_the_same = of_reference.range() > 0.0 &&
+                                stats::is_rounding_error(of_differences.range(), scale)};
+}
+
 /// Tests if the mean difference within rounds is 0, by Student's t test for paired samples. Returns
 /// a result without significance if nothing can be said.
 DifferenceTest test_within_rounds(const FunctionSide& side, const std::vector<double>& reference,
                                   const std::vector<double>& candidate, double confidence) {
-  std::vector<double> differences(side.rounds);
-  for (std::size_t i = 0; i < side.rounds; ++i) differences[i] = candidate[i] - reference[i];
+  const std::vector<double> differences = subtract_by_round(candidate, reference, side.rounds);
   const auto error = error_of_mean(side, differences);
   if (!error) return {};
 
-  // Rounding errors grow with the size of the values from which the differences come.
-  const stats::Moments of_reference = stats::moments(reference);
-  const stats::Moments of_differences = stats::moments(differences);
-  const double scale = of_reference.mean + stats::moments(candidate).mean;
-  const double mean_difference = stats::without_rounding_error(of_differences.mean, scale);
-  if (mean_difference == 0.0) return {};
-
-  // If the values vary, but their difference is the same in each round, it is hardly due to chance.
-  // There is no noise to compute t or an interval from, so the p value comes from the number of
-  // values alone. `tails.above` is one-sided.
-  const bool do_values_vary = of_reference.range() > 0.0;
-  const bool is_always_the_same = stats::is_rounding_error(of_differences.range(), scale);
-  if (do_values_vary && is_always_the_same) {
-    const auto tails = stats::tails_without_noise(std::fabs(mean_difference), error->values);
-    return {.p = 2.0 * tails.above, .half_width = std::nullopt};
-  }
+  const PairedDifference difference = find_paired_difference(reference, candidate, differences);
+  if (difference.mean == 0.0) return {};
+  // A difference that is the same in each round is hardly due to chance.
+  if (difference.is_always_the_same) return test_without_noise(difference.mean, error->values);
 
   // Values that do not vary at all cannot be tested. They need no test, either: equal counts have
   // Certainty::Exact, and equal samples prove nothing.
   if (error->squared == 0.0) return {};
-  return test_mean(mean_difference, std::sqrt(error->squared),
+  return test_mean(difference.mean, std::sqrt(error->squared),
                    static_cast<double>(error->values - 1), confidence);
 }
 

@@ -266,21 +266,25 @@ std::optional<Warning> check_for_other_circumstances(const Results& results,
                  candidate, shown};
 }
 
+bool shows_simulated_counts(const Recording& session) {
+  return std::ranges::any_of(session.metrics, [](const Metric& metric) {
+    return metric.kind == RoundKind::Simulated && metric.shown == Shown::Always;
+  });
+}
+
+bool is_of_processor(const SettingDifference& difference) {
+  return difference.kind == SettingKind::Processor ||
+         difference.kind == SettingKind::ProcessorModel ||
+         difference.kind == SettingKind::ProcessorFeatures;
+}
+
 /// Simulated counts do not depend on the processor's speed, but libc chooses some functions by the
 /// processor's features. Returns a finding if such counts are compared with those of a session
 /// (`file`) whose processor is another one. `differences`: what differs between both sessions.
 std::optional<OtherProcessor> compare_processors(
     const Results& results, const std::string& file,
     const std::vector<SettingDifference>& differences) {
-  const auto is_simulated = [](const Metric& metric) {
-    return metric.kind == RoundKind::Simulated && metric.shown == Shown::Always;
-  };
-  const auto is_of_processor = [](const SettingDifference& difference) {
-    return difference.kind == SettingKind::Processor ||
-           difference.kind == SettingKind::ProcessorModel ||
-           difference.kind == SettingKind::ProcessorFeatures;
-  };
-  if (std::ranges::none_of(results.session.metrics, is_simulated)) return std::nullopt;
+  if (!shows_simulated_counts(results.session)) return std::nullopt;
   if (std::ranges::none_of(differences, is_of_processor)) return std::nullopt;
 
   // The warning names features so that users can switch them off with GLIBC_TUNABLES, which is
@@ -364,34 +368,43 @@ bool differ_significantly(const stats::Summary& a, const stats::Summary& b) {
   return std::abs(a.mean - b.mean) > t * std::sqrt(squared_error_of_a + squared_error_of_b);
 }
 
+double difference_of(const DifferentCoreShares& shares) {
+  return std::abs(shares.candidate_share - shares.reference_share);
+}
+
+/// Returns the shares of their time that a command and its reference spent on fast cores. Returns
+/// nullopt if the shares are unknown, or do not clearly differ.
+std::optional<DifferentCoreShares> find_other_core_shares(const Results& results,
+                                                          std::size_t command) {
+  // A command without a reference in this session is compared with itself, which finds nothing.
+  const std::size_t reference_index =
+      results.session.reference.index_in_session(command).value_or(command);
+  const MetricResult* reference = metric_result_of(results, reference_index, Role::CoreShare);
+  const MetricResult* candidate = metric_result_of(results, command, Role::CoreShare);
+
+  // All commands of a session have rows of the same metrics.
+  if (candidate == nullptr || !candidate->summary || !reference->summary) return std::nullopt;
+  DifferentCoreShares shares{.metric = results.session.metrics[candidate->metric_index].name,
+                             .candidate_share = candidate->summary->mean,
+                             .reference_share = reference->summary->mean};
+  if (difference_of(shares) <= kMaxEqualShareDifference) return std::nullopt;
+  if (!differ_significantly(*candidate->summary, *reference->summary)) return std::nullopt;
+
+  shares.cycles = list_cycles_by_core_kind(results, command);
+  return shares;
+}
+
 /// A processor may have fast and slow cores. Warns if a candidate and its reference spent clearly
 /// different shares of their time on the fast ones, because that alone can explain a difference of
 /// times. Only the candidate with the largest difference is named.
 std::optional<Warning> check_for_other_cores(const Results& results) {
   std::optional<Warning> worst;
-  double largest_difference = kMaxEqualShareDifference;
+  double largest_difference = 0.0;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    // A command without a reference in this session is compared with itself, which finds nothing.
-    const std::size_t reference_index = results.session.reference.index_in_session(c).value_or(c);
-    const MetricResult* reference = metric_result_of(results, reference_index, Role::CoreShare);
-    const MetricResult* candidate = metric_result_of(results, c, Role::CoreShare);
-
-    // All commands of a session have rows of the same metrics.
-    if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
-    const double candidate_share = candidate->summary->mean;
-    const double reference_share = reference->summary->mean;
-    const double difference = std::abs(candidate_share - reference_share);
-    if (difference <= largest_difference) continue;
-    if (!differ_significantly(*candidate->summary, *reference->summary)) continue;
-
-    largest_difference = difference;
-    worst = Warning{
-        .finding =
-            DifferentCoreShares{.metric = results.session.metrics[candidate->metric_index].name,
-                                .candidate_share = candidate_share,
-                                .reference_share = reference_share,
-                                .cycles = list_cycles_by_core_kind(results, c)},
-        .command = c};
+    auto shares = find_other_core_shares(results, c);
+    if (!shares || difference_of(*shares) <= largest_difference) continue;
+    largest_difference = difference_of(*shares);
+    worst = Warning{.finding = *std::move(shares), .command = c};
   }
   return worst;
 }
@@ -435,6 +448,56 @@ void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warn
   }
 }
 
+double count_at_least_one_run(const Series& series) {
+  return static_cast<double>(std::max<std::size_t>(series.values.size(), 1));
+}
+
+/// Returns the probability that the first runs of all commands are their slowest by chance; nullopt
+/// if not all are slow.
+std::optional<double> find_chance_that_all_are_slowest(std::span<const Series> series) {
+  double chance_of_all = 1.0;
+  for (const Series& command : series) {
+    const auto first_run = stats::first_run(command.values);
+    if (!first_run || !first_run->slow) return std::nullopt;
+    chance_of_all /= count_at_least_one_run(command);
+  }
+  return chance_of_all;
+}
+
+/// Returns a finding if values of different sessions are compared, which differ by what changed on
+/// the machine in between. Exact values, such as counts that never vary, do not.
+std::optional<SeparateSessions> check_for_separate_sessions(
+    const Results& results, const std::vector<ForeignSession>& foreign) {
+  if (foreign.empty() || are_deltas_exact(results)) return std::nullopt;
+  // A baseline has no file here, and there is only one. All joined sessions have files.
+  return SeparateSessions{.has_gates = !results.findings.verdicts.empty(),
+                          .is_joined = !foreign.front().file.empty()};
+}
+
+/// Returns a finding if the commands of a session ran one after the other instead of alternating,
+/// so that drifts of the machine look like differences. Only then are its deltas unpaired.
+std::optional<NotInterleaved> check_for_commands_in_sequence(const Results& results) {
+  const bool has_unpaired_deltas =
+      !results.are_all_deltas_paired && !results.headline_comparisons.empty();
+  if (!has_unpaired_deltas || are_deltas_exact(results)) return std::nullopt;
+  return NotInterleaved{.has_gates = !results.findings.verdicts.empty(),
+                        .is_caused_by_hooks = results.session.setting.order_for_hooks};
+}
+
+/// Adds warnings about comparisons whose sides were not measured in turns: in different sessions,
+/// or in one session one after the other.
+void add_warnings_of_order(const Results& results, std::vector<Warning>& warnings) {
+  const std::vector<ForeignSession> foreign = list_foreign_sessions(results);
+  if (const auto separate = check_for_separate_sessions(results, foreign))
+    warnings.push_back({*separate});
+  for (const ForeignSession& other : foreign) add_warnings_about_session(results, other, warnings);
+
+  // Other sessions leave deltas unpaired, too, so the order says nothing then.
+  if (!foreign.empty()) return;
+  if (const auto in_sequence = check_for_commands_in_sequence(results))
+    warnings.push_back({*in_sequence});
+}
+
 }  // namespace
 
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
@@ -459,29 +522,18 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
 // probable it is without a cause. `series`: wall times of each command.
 std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
                                                std::span<const Series> series) {
-  const auto count_runs = [](const Series& command) {
-    return static_cast<double>(std::max<std::size_t>(command.values.size(), 1));
-  };
-
-  // By chance, the first of a command's n runs is its slowest with probability 1 / n. It is far
-  // less probable that the first runs of all commands are slow by chance.
-  double chance_of_all = 1.0;
-  bool are_all_slow = true;
-  for (const Series& command : series) {
-    const auto first_run = stats::first_run(command.values);
-    are_all_slow = are_all_slow && first_run && first_run->slow;
-    chance_of_all /= count_runs(command);
-  }
+  const std::optional<double> chance_of_all = find_chance_that_all_are_slowest(series);
 
   std::vector<FirstRunFacts> facts;
   const auto commands = static_cast<double>(series.size());
   for (std::size_t c = 0; c < series.size(); ++c) {
-    // With several commands, it is more probable that some first run is slow (Bonferroni's bound).
-    const double chance_of_any = commands / count_runs(series[c]);
-    facts.push_back({.warmup = session.setting.warmup_runs,
-                     .only_first_run_read_disk = has_only_first_run_read_disk(session, c),
-                     .chance_of_slowest =
-                         are_all_slow ? std::min(chance_of_any, chance_of_all) : chance_of_any});
+    // By chance, the first of a command's n runs is its slowest with probability 1 / n. With
+    // several commands, it is more probable that some first run is slow (Bonferroni's bound).
+    const double chance_of_any = commands / count_at_least_one_run(series[c]);
+    facts.push_back(
+        {.warmup = session.setting.warmup_runs,
+         .only_first_run_read_disk = has_only_first_run_read_disk(session, c),
+         .chance_of_slowest = std::min(chance_of_any, chance_of_all.value_or(chance_of_any))});
   }
   return facts;
 }
@@ -549,25 +601,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
       warnings.push_back(*std::move(other));
   if (const auto few = check_for_few_runs(results)) warnings.push_back({*few});
 
-  // Values of different sessions differ by what changed on the machine in between. Exact values,
-  // such as counts that never vary, do not.
-  const std::vector<ForeignSession> foreign = list_foreign_sessions(results);
-  const bool has_gates = !results.findings.verdicts.empty();
-  if (!foreign.empty() && !are_deltas_exact(results)) {
-    // A baseline has no file here, and there is only one. All joined sessions have files.
-    const bool is_joined = !foreign.front().file.empty();
-    warnings.push_back({SeparateSessions{.has_gates = has_gates, .is_joined = is_joined}});
-  }
-  for (const ForeignSession& other : foreign) add_warnings_about_session(results, other, warnings);
-
-  // Within a session, deltas are unpaired only if the commands ran one after the other instead of
-  // alternating, so that drifts of the machine look like differences.
-  const bool has_unpaired_deltas =
-      !results.are_all_deltas_paired && !results.headline_comparisons.empty();
-  if (foreign.empty() && has_unpaired_deltas && !are_deltas_exact(results))
-    warnings.push_back({NotInterleaved{
-        .has_gates = has_gates, .is_caused_by_hooks = results.session.setting.order_for_hooks}});
-
+  add_warnings_of_order(results, warnings);
   if (auto cores = check_for_other_cores(results)) warnings.push_back(*std::move(cores));
   add_warnings_of_coverage(results, warnings);
   return warnings;

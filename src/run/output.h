@@ -100,6 +100,14 @@ class OutputCheck {
   std::optional<std::size_t> find_source(std::size_t command) const;
   Result<StoredOutput> read_file(const std::string& path) const;
 
+  /// Returns the command whose output the latest launch's output must equal; nullopt if there is
+  /// none.
+  std::optional<std::size_t> find_source_of_launch() const;
+  /// Returns how `output` differs from the expected file or, without one, from the output of
+  /// `source`; nullopt if it does not.
+  std::optional<std::string> find_difference(const std::optional<std::size_t>& source,
+                                             const StoredOutput& output);
+
   const Plan& plan_;
   const RunContext& context_;
   std::vector<std::optional<std::size_t>> sources_;  // by command: find_source()
@@ -155,12 +163,19 @@ class ReportedValues {
   void continue_after(std::vector<OwnMetric> discovered) { discovered_ = std::move(discovered); }
 
  private:
+  struct LineValue {
+    std::size_t metric_index = 0;
+    double value = 0.0;  ///< in the base unit of the metric
+    std::optional<Combine> combine{};
+  };
+
   Result<void> scrape(std::size_t metric_index, Values& values) const;
   Result<std::optional<std::string_view>> find_last_match(const Pattern& pattern,
                                                           os::OutputStream stream,
                                                           std::string& text) const;
   std::string read_output_end() const;
   Result<void> read_lines(std::string_view text, Values& values);
+  Result<LineValue> read_line(std::string_view line);
   Result<double> parse_value(const ReportedLine& reported, std::size_t metric_index) const;
   Result<std::size_t> find_or_add_metric(const ReportedLine& reported);
 

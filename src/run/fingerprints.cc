@@ -272,6 +272,37 @@ std::optional<std::string> hash_if_equal(const std::vector<std::string>& paths,
   return hash.hex_digest();
 }
 
+/// What hash_if_equal() has returned for pairs of lists of files, each of which is read once.
+using HashOfPair = std::map<std::pair<std::vector<std::string>, std::vector<std::string>>,
+                            std::optional<std::string>>;
+
+/// Returns the fingerprint that a candidate has in common with its reference; nullopt if their
+/// calls or files differ.
+std::optional<Fingerprint> find_common_fingerprint(const Plan& plan, std::size_t candidate,
+                                                   const ReadContext& reader,
+                                                   HashOfPair& hash_of_pair) {
+  const std::size_t reference = plan.reference.index_for(candidate);
+  const Command& command = plan.commands[candidate];
+  if (serialize_call(plan, command) != serialize_call(plan, plan.commands[reference]))
+    return std::nullopt;
+
+  // A program that is built in several layouts has a file for each of them.
+  const auto reference_files = find_executables(plan, reference, reader);
+  const auto candidate_files = find_executables(plan, candidate, reader);
+  const auto [entry, is_new_pair] = hash_of_pair.try_emplace({reference_files, candidate_files});
+  if (is_new_pair) entry->second = hash_if_equal(reference_files, candidate_files, reader);
+  const std::optional<std::string>& hash_of_equal_files = entry->second;
+  if (!hash_of_equal_files) return std::nullopt;
+
+  // Both commands have the same arguments and the same folder, so the files that the arguments
+  // name are the same, and need no hash. All layouts of a program are of one kind.
+  return Fingerprint{
+      .executable_sha256 = *hash_of_equal_files,
+      .call_sha256 = hash_call(plan, command),
+      .argument_files_sha256 = "",
+      .program = find_program_kind(plan, candidate, candidate_files.front(), reader)};
+}
+
 }  // namespace
 
 std::optional<std::string> hash_file(const std::string& path, const ReadContext& reader) {
@@ -329,40 +360,18 @@ std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadCon
   // The references may be the commands of a baseline, an earlier session.
   if (plan.reference.baseline) return fingerprint_if_called_as_in_baseline(plan, reader);
 
-  // A session with parameters has many commands with the same pair of programs, so each pair of
-  // files is read once. The hash is nullopt if the files are not equal.
-  using Paths = std::vector<std::string>;
-  std::map<std::pair<Paths, Paths>, std::optional<std::string>> hash_of_pair;
+  // A session with parameters has many commands with the same pair of programs.
+  HashOfPair hash_of_pair;
 
   std::vector<Fingerprint> fingerprints;
   for (std::size_t candidate = 0; candidate < plan.commands.size(); ++candidate) {
     if (!plan.reference.is_candidate(candidate)) continue;
-    const std::size_t reference = plan.reference.index_for(candidate);
-    const Command& candidate_command = plan.commands[candidate];
-    const Command& reference_command = plan.commands[reference];
+    const auto fingerprint = find_common_fingerprint(plan, candidate, reader, hash_of_pair);
+    if (!fingerprint) continue;
 
-    // A call has the arguments and the settings of a command, but not its program.
-    if (serialize_call(plan, candidate_command) != serialize_call(plan, reference_command))
-      continue;
-
-    // A program that is built in several layouts has a file for each of them.
-    const Paths reference_files = find_executables(plan, reference, reader);
-    const Paths candidate_files = find_executables(plan, candidate, reader);
-    const auto [entry, is_new_pair] = hash_of_pair.try_emplace({reference_files, candidate_files});
-    if (is_new_pair) entry->second = hash_if_equal(reference_files, candidate_files, reader);
-    const std::optional<std::string>& hash_of_equal_files = entry->second;
-    if (!hash_of_equal_files) continue;
-
-    // Both commands have the same arguments and the same folder, so the files that the arguments
-    // name are the same, and need no hash. All layouts of a program are of one kind.
-    const Fingerprint fingerprint{
-        .executable_sha256 = *hash_of_equal_files,
-        .call_sha256 = hash_call(plan, candidate_command),
-        .argument_files_sha256 = "",
-        .program = find_program_kind(plan, candidate, candidate_files.front(), reader)};
     fingerprints.resize(plan.commands.size());
-    fingerprints[reference] = fingerprint;
-    fingerprints[candidate] = fingerprint;
+    fingerprints[plan.reference.index_for(candidate)] = *fingerprint;
+    fingerprints[candidate] = *fingerprint;
   }
   return fingerprints;
 }

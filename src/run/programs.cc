@@ -115,6 +115,25 @@ std::optional<Error> find_start_failure(const os::ProgramSpec& spec, const Outco
   return std::nullopt;
 }
 
+/// Runs a batch of starts, and returns how they ended; nullopt if the user interrupts, and an error
+/// if one fails.
+Result<std::optional<std::vector<os::Ended>>> run_starts(const os::ProgramSpec& spec,
+                                                         os::Launcher& launcher,
+                                                         std::span<const os::Launch> launches,
+                                                         const std::function<int()>& interrupt) {
+  using Batch = std::optional<std::vector<os::Ended>>;
+  auto batch = launcher.run(launches, os::AfterFailure::Stop, {});
+  if (!batch) return batch.error();
+  if (interrupt() != 0) return Batch();
+
+  for (const os::Ended& ended : *batch) {
+    const bool is_interrupted = std::holds_alternative<Cancelled>(ended.outcome);
+    if (is_interrupted) return Batch();
+    if (auto failure = find_start_failure(spec, ended.outcome)) return *std::move(failure);
+  }
+  return Batch(*std::move(batch));
+}
+
 /// Runs a program that does nothing but start, and returns the usage of each run; an empty list if
 /// the user interrupts.
 Result<std::vector<Usage>> measure_starts(const os::ProgramSpec& spec, os::Launcher& launcher,
@@ -137,15 +156,12 @@ Result<std::vector<Usage>> measure_starts(const os::ProgramSpec& spec, os::Launc
   std::vector<os::Launch> launches(1, os::Launch{*program});
 
   while (needs_more()) {
-    const auto batch = launcher.run(launches, os::AfterFailure::Stop, {});
+    const auto batch = run_starts(spec, launcher, launches, interrupt);
     if (!batch) return batch.error();
-    if (interrupt() != 0) return std::vector<Usage>{};
+    const bool is_interrupted = !batch->has_value();
+    if (is_interrupted) return std::vector<Usage>{};
 
-    for (const os::Ended& ended : *batch) {
-      const bool is_interrupted = std::holds_alternative<Cancelled>(ended.outcome);
-      if (is_interrupted) return std::vector<Usage>{};
-      if (auto failure = find_start_failure(spec, ended.outcome)) return *std::move(failure);
-
+    for (const os::Ended& ended : **batch) {
       if (!is_warmup) runs.push_back(ended.usage);
       spent += ended.time_with_preparation;
     }
@@ -154,6 +170,24 @@ Result<std::vector<Usage>> measure_starts(const os::ProgramSpec& spec, os::Launc
     launches.assign(batch_size, os::Launch{*program});
   }
   return runs;
+}
+
+/// Returns the index of the first command for which the shell starts as for `command`.
+std::size_t find_first_alike(const Plan& plan, std::size_t command) {
+  return *find_place_if(plan.commands, [&](const Command& other) {
+    return do_shells_start_alike(other, plan.commands[command]);
+  });
+}
+
+/// Returns the shell of the plan, which must have one, with an empty command.
+os::ProgramSpec make_shell_start(const Plan& plan, std::size_t command,
+                                 const std::optional<User>& user) {
+  Command empty_command = *command_in_layout(plan, command, 0);
+  empty_command.words = plan.shell->words;
+  empty_command.words.insert(empty_command.words.end(), {"-c", ""});
+  os::ProgramSpec spec = make_program(plan, empty_command, user);
+  spec.output.has_listener = false;  // an empty command writes nothing to wait for
+  return spec;
 }
 
 }  // namespace
@@ -346,22 +380,14 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
 
   for (std::size_t command = 0; command < plan.commands.size(); ++command) {
     // Commands for which the shell starts alike share a measurement. The first of them makes it.
-    const std::size_t first_alike = *find_place_if(plan.commands, [&](const Command& other) {
-      return do_shells_start_alike(other, plan.commands[command]);
-    });
+    const std::size_t first_alike = find_first_alike(plan, command);
     const bool is_measured_already = first_alike < command;
     if (is_measured_already) {
       overhead_of_command.push_back(overhead_of_command[first_alike]);
       continue;
     }
 
-    Command empty_command = *command_in_layout(plan, command, 0);
-    empty_command.words = plan.shell->words;
-    empty_command.words.insert(empty_command.words.end(), {"-c", ""});
-    os::ProgramSpec spec = make_program(plan, empty_command, user);
-    spec.output.has_listener = false;  // an empty command writes nothing to wait for
-
-    auto runs = measure_starts(spec, launcher, interrupt);
+    auto runs = measure_starts(make_shell_start(plan, command, user), launcher, interrupt);
     if (!runs) return runs.error();
 
     // After an interrupt, the session has no runs from which to subtract.

@@ -66,9 +66,9 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
   session_.program_settings.resize(plan_.commands.size());
 }
 
-Result<void> StepRunner::prepare() {
-  // In each pass, runs count a part of the events, because a processor has few counters. A pass
-  // that needs none, such as one in a simulator, keeps kNoCounters.
+// In each pass, runs count a part of the events, because a processor has few counters. A pass that
+// needs none, such as one in a simulator, keeps kNoCounters.
+Result<void> StepRunner::arm_passes() {
   for (std::size_t pass = 0; pass < plan_.setting.events.passes.size(); ++pass) {
     auto armed_pass = benchmark_.engine.arm(pass);
     if (!armed_pass) return armed_pass.error();
@@ -81,6 +81,11 @@ Result<void> StepRunner::prepare() {
       counters_.back() = *added;
     }
   }
+  return {};
+}
+
+Result<void> StepRunner::prepare() {
+  if (auto armed = arm_passes(); !armed) return armed;
 
   // With --until, a run ends when it writes a line that matches a pattern.
   if (plan_.compiled_end_pattern) awaited_.emplace(*plan_.compiled_end_pattern, context_.clock);
@@ -108,12 +113,7 @@ Result<void> StepRunner::prepare() {
   return {};
 }
 
-// A step is one run of one command, and a round has one or more steps. Each run that ends adds its
-// record to `result_`.
-FinishedRounds StepRunner::run(const RunSteps& action) {
-  const std::span<const Step> steps = action.steps;
-  const std::vector<Pace> paces_before = paces_;
-
+void StepRunner::begin_result(std::span<const Step> steps) {
   result_ = {.first = steps.front(), .step_count = steps.size(), .paces = paces_};
   leading_steps_done_ = 0;
   time_of_whole_rounds_ = {};
@@ -121,6 +121,23 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   // All rounds of an action have as many steps as the first one.
   steps_per_round_ =
       static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
+}
+
+// Repeated runs may belong to the incomplete round, so they go to the session at once, and not into
+// the result that may be kept for --resume.
+void StepRunner::drop_incomplete_round() {
+  result_.step_count = leading_steps_done_ - leading_steps_done_ % steps_per_round_;
+  result_.time = time_of_whole_rounds_;
+  for (const RedoneRun& redone : result_.redone) add_redone(redone);
+  result_.redone.clear();
+}
+
+// A step is one run of one command, and a round has one or more steps. Each run that ends adds its
+// record to `result_`.
+FinishedRounds StepRunner::run(const RunSteps& action) {
+  const std::span<const Step> steps = action.steps;
+  const std::vector<Pace> paces_before = paces_;
+  begin_result(steps);
 
   // Counting slows the runs that follow, so settling rounds, which come between, switch it off.
   const RoundKind kind = result_.first.kind;
@@ -132,16 +149,10 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   latest_kind_ = kind;
 
   const bool are_all_done = run_with_repetitions({steps.begin(), steps.end()});
-  if (are_all_done) {
+  if (are_all_done)
     result_.paces = paces_;
-  } else {
-    // Only whole rounds count. Repeated runs may belong to the incomplete one, so they go to the
-    // session at once, and not into the result that may be kept for --resume.
-    result_.step_count = leading_steps_done_ - leading_steps_done_ % steps_per_round_;
-    result_.time = time_of_whole_rounds_;
-    for (const RedoneRun& redone : result_.redone) add_redone(redone);
-    result_.redone.clear();
-  }
+  else
+    drop_incomplete_round();
 
   // A later --resume does not know of rounds that are not kept. So that it decides alike, they
   // leave the paces as they were.
@@ -239,22 +250,26 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
              : std::min(size, armed_passes_[steps.front().pass]->max_batch_size());
 }
 
-// Benchmarks of a suite take turns, and several of them may have their next runs in one batch of
-// the launcher. `unknown_run_time` is assumed for commands that have not run yet.
-std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
-                                                         nanoseconds unknown_run_time) const {
-  if (action.steps.front().kind != RoundKind::Timed) return std::nullopt;
+// The runs of a suite are numbered in the order in which they ran. A turn with counting, repeated
+// or untuned runs would have these after the shared batch, but they would get their numbers before
+// the runs of the other benchmarks in the batch.
+bool StepRunner::is_shareable(const RunSteps& action) const {
+  if (action.steps.front().kind != RoundKind::Timed) return false;
   const bool fits_into_batch = !runs_one_by_one() && action.steps.size() <= os::Launcher::kMaxBatch;
-  if (!fits_into_batch) return std::nullopt;
+  if (!fits_into_batch) return false;
 
-  // The runs of a suite are numbered in the order in which they ran. A turn with counting, repeated
-  // or untuned runs would have these after the shared batch, but they would get their numbers
-  // before the runs of the other benchmarks in the batch.
   const bool has_counting_runs = !armed_passes_.empty();
   const bool may_have_repeated_or_untuned_runs =
       context_.machine != nullptr &&
       (context_.machine->watches_throttling() || context_.machine->compares_tuning());
-  if (has_counting_runs || may_have_repeated_or_untuned_runs) return std::nullopt;
+  return !has_counting_runs && !may_have_repeated_or_untuned_runs;
+}
+
+// Benchmarks of a suite take turns, and several of them may have their next runs in one batch of
+// the launcher. `unknown_run_time` is assumed for commands that have not run yet.
+std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
+                                                         nanoseconds unknown_run_time) const {
+  if (!is_shareable(action)) return std::nullopt;
 
   std::chrono::duration<double> time{};
   bool are_run_times_known = true;
@@ -311,6 +326,44 @@ std::size_t StepRunner::run_between_hooks(const Step& step,
   return done;
 }
 
+void StepRunner::add_counters(std::size_t pass, os::Launch& launch) const {
+  const auto& armed = armed_passes_[pass];
+  launch.counters = counters_[pass];
+  launch.counts_calling_threads = armed->counts_calling_threads();
+  launch.run_observers = armed->prepare_run();
+  launch.sample_listener = armed->samples();
+}
+
+Result<os::Launch> StepRunner::make_launch(const Step& step, std::size_t run_in_batch) {
+  // A hook may have made the program just now, so it is examined only here, if not before.
+  look_for_counter_loss(step.command);
+
+  const auto program = programs_.program_of_run(step, reported_.uses_metric_files());
+  if (!program) return program.error();
+
+  // The variable tells the run the path of the file to which it may write its metrics.
+  os::Launch launch{.program = *program};
+  launch.launch_variable_value = reported_.metric_file_path(run_in_batch);
+  ask_for_end_state(step, launch);
+
+  // A control group measures the peak memory of all processes of a run together.
+  if (benchmark_.groups != nullptr) {
+    auto group = benchmark_.groups->begin();
+    if (!group) return group.error();
+    launch.control_group_file = *std::move(group);
+  }
+
+  // With --until, the listener ends the run at a certain line of its output.
+  if (awaited_) {
+    awaited_->begin();
+    launch.listener = &*awaited_;
+  }
+
+  const bool counts_events = !armed_passes_.empty();
+  if (counts_events) add_counters(step.pass, launch);
+  return launch;
+}
+
 // `first_run_in_batch`: index that the first of these runs has in its batch, which may contain runs
 // of other benchmarks before them.
 Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> steps,
@@ -318,40 +371,9 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
-    // A hook may have made the program just now, so it is examined only here, if not before.
-    look_for_counter_loss(step.command);
-
-    const auto program = programs_.program_of_run(step, reported_.uses_metric_files());
-    if (!program) return program.error();
-
-    // The variable tells the run the path of the file to which it may write its metrics.
-    os::Launch launch{.program = *program};
-    launch.launch_variable_value = reported_.metric_file_path(first_run_in_batch + launches.size());
-    ask_for_end_state(step, launch);
-
-    // A control group measures the peak memory of all processes of a run together.
-    if (benchmark_.groups != nullptr) {
-      auto group = benchmark_.groups->begin();
-      if (!group) return group.error();
-      launch.control_group_file = *std::move(group);
-    }
-
-    // With --until, the listener ends the run at a certain line of its output.
-    if (awaited_) {
-      awaited_->begin();
-      launch.listener = &*awaited_;
-    }
-
-    const bool counts_events = !armed_passes_.empty();
-    if (counts_events) {
-      const auto& armed = armed_passes_[step.pass];
-      launch.counters = counters_[step.pass];
-      launch.counts_calling_threads = armed->counts_calling_threads();
-      launch.run_observers = armed->prepare_run();
-      launch.sample_listener = armed->samples();
-    }
-
-    launches.push_back(std::move(launch));
+    auto launch = make_launch(step, first_run_in_batch + launches.size());
+    if (!launch) return launch.error();
+    launches.push_back(*std::move(launch));
   }
   return launches;
 }

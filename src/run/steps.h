@@ -110,6 +110,11 @@ class StepRunner {
   Session close();
 
  private:
+  Result<void> arm_passes();
+  /// Makes `result_` what is known before the first step of `steps` has run.
+  void begin_result(std::span<const Step> steps);
+  /// Leaves only whole rounds in `result_`.
+  void drop_incomplete_round();
   /// Returns false if the session must end.
   bool run_with_repetitions(std::vector<Step> steps);
   void count_finished_step();
@@ -121,11 +126,15 @@ class StepRunner {
   bool run_steps(std::span<const Step> left);
   bool runs_one_by_one() const;
   std::size_t batch_size(std::span<const Step> steps) const;
+  bool is_shareable(const RunSteps& action) const;
   /// Returns the number of steps that have run. 0 means that the session must end.
   std::size_t launch_and_take_runs(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_alone(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_batch(std::span<const os::Launch> launches,
                                               const Step& step, os::AfterFailure after_failure);
+  /// `run_in_batch`: index that the run has in its batch.
+  Result<os::Launch> make_launch(const Step& step, std::size_t run_in_batch);
+  void add_counters(std::size_t pass, os::Launch& launch) const;
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps,
                                                 std::size_t first_run_in_batch);
   void keep_functions(const RunRecord& run, engine::CountsOfRun& counted);

@@ -48,25 +48,15 @@ Result<void> refuse_equal_commands(const Plan& plan) {
   return {};
 }
 
-}  // namespace
-
-/// Lets the commands race by the metric that tables show first. Timed rounds decide a race, so the
+/// Returns the index of the metric that tables show first. Timed rounds decide a race, so the
 /// metric must be measured in them.
-Result<void> add_race(const RunOptions& options, Plan& plan) {
-  if (!options.race_limit) return {};
-
-  if (plan.commands.size() < 2)
-    return Error{
-        fmt::format("--race has nothing to compare {} with", cited(plan.commands.front().text)),
-        "add another command, or a parameter with -L or -P"};
-  if (auto differ = refuse_equal_commands(plan); !differ) return differ;
-
+Result<std::size_t> choose_metric_of_race(const Plan& plan) {
   const auto primary = primary_metric(plan.metrics);
   if (!primary)
     return Error{"--race compares commands by the first metric of --metrics, but none is shown",
                  "add --metrics wall_time"};
-  const Metric& metric = plan.metrics[*primary];
 
+  const Metric& metric = plan.metrics[*primary];
   if (metric.kind != RoundKind::Timed)
     return Error{fmt::format("--race cannot compare commands by {}, which is counted in separate "
                              "runs",
@@ -76,11 +66,27 @@ Result<void> add_race(const RunOptions& options, Plan& plan) {
     return Error{fmt::format("--race cannot tell whether lower or higher values of {} are better",
                              metric.name),
                  "put another metric first"};
+  return *primary;
+}
+
+}  // namespace
+
+/// Lets the commands race by the metric that tables show first.
+Result<void> add_race(const RunOptions& options, Plan& plan) {
+  if (!options.race_limit) return {};
+
+  if (plan.commands.size() < 2)
+    return Error{
+        fmt::format("--race has nothing to compare {} with", cited(plan.commands.front().text)),
+        "add another command, or a parameter with -L or -P"};
+  if (auto differ = refuse_equal_commands(plan); !differ) return differ;
+  const auto metric = choose_metric_of_race(plan);
+  if (!metric) return metric.error();
 
   // Without indices, tables compare each command with the first. Otherwise, only commands with
   // equal parameters would be compared, but all commands race against each other.
   plan.reference.indices.clear();
-  plan.race = RaceGoal{.limit = *options.race_limit, .metric = *primary};
+  plan.race = RaceGoal{.limit = *options.race_limit, .metric = *metric};
   return {};
 }
 

@@ -64,6 +64,25 @@ std::vector<double> list_wanted_percentiles(const CountingOptions& options,
   return all;
 }
 
+/// Returns the fewest runs that give a percentile an interval.
+std::size_t count_runs_needed(double percent, double confidence) {
+  // The interval may miss the percentile on either of its two sides.
+  const double error_per_side = (1.0 - confidence) / 2.0;
+  return fewest_runs_for_quantile(percent / 100.0, error_per_side);
+}
+
+/// Returns a list such as "p95 needs 93, and p99 473".
+std::string list_runs_needed(const std::vector<double>& percentiles, double confidence) {
+  std::vector<std::string> needs;
+  needs.reserve(percentiles.size());
+  for (const double percent : percentiles) {
+    const std::string_view verb = needs.empty() ? " needs" : "";
+    needs.push_back(fmt::format("{}{} {}", name_of_percentile(percent), verb,
+                                count_runs_needed(percent, confidence)));
+  }
+  return listed(needs);
+}
+
 /// An interval for a percentile far from the median needs many runs. Refuses percentiles whose
 /// intervals need more runs than the user allows, and advises how many to allow.
 std::optional<Error> refuse_if_too_few_runs(const RunOptions& options, double confidence,
@@ -71,24 +90,10 @@ std::optional<Error> refuse_if_too_few_runs(const RunOptions& options, double co
   const std::optional<std::uint64_t> max_runs = options.runs ? options.runs : options.max_runs;
   if (!max_runs) return std::nullopt;
 
-  // The interval may miss the percentile on either of its two sides.
-  const double error_per_side = (1.0 - confidence) / 2.0;
-  const auto runs_needed = [&](double percent) {
-    return fewest_runs_for_quantile(percent / 100.0, error_per_side);
-  };
-
   // Only percentiles that need too many runs remain.
+  const auto runs_needed = [&](double percent) { return count_runs_needed(percent, confidence); };
   std::erase_if(percentiles, [&](double percent) { return runs_needed(percent) <= *max_runs; });
   if (percentiles.empty()) return std::nullopt;
-
-  // The error begins with a list such as "p95 needs 93, and p99 473".
-  std::vector<std::string> needs;
-  needs.reserve(percentiles.size());
-  for (const double percent : percentiles) {
-    const std::string_view verb = needs.empty() ? " needs" : "";
-    needs.push_back(
-        fmt::format("{}{} {}", name_of_percentile(percent), verb, runs_needed(percent)));
-  }
 
   // A sweep has a run of each layout (build of the command), and only whole sweeps are useful.
   const bool is_one = percentiles.size() == 1;
@@ -98,8 +103,9 @@ std::optional<Error> refuse_if_too_few_runs(const RunOptions& options, double co
   return Error{
       fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
                   "allows",
-                  listed(needs), is_one ? "its" : "their", 100.0 * confidence, is_one ? "" : "s",
-                  *max_runs, options.runs ? "--runs" : "--max-runs"),
+                  list_runs_needed(percentiles, confidence), is_one ? "its" : "their",
+                  100.0 * confidence, is_one ? "" : "s", *max_runs,
+                  options.runs ? "--runs" : "--max-runs"),
       fmt::format("allow {} runs, or ask for {} nearer to 50", runs_to_allow,
                   is_one ? "a percentile" : "percentiles")};
 }
@@ -310,19 +316,19 @@ class FormulaMaker {
       return {};
     }
 
-    // The last metrics are the formulas that were made before. Their terms cannot be copied,
-    // because a RepeatedTerm refers to an index in its own formula, so they are made again.
-    const auto part_index = static_cast<std::size_t>(part - metrics_.data());
-    const std::size_t first_formula = metrics_.size() - earlier_formulas_.size();
-    if (part_index >= first_formula) {
-      auto added = add(*earlier_formulas_[part_index - first_formula]);
-      if (!added) return added;
-    } else {
-      source_.terms.insert(source_.terms.end(), part->source.terms.begin(),
-                           part->source.terms.end());
-    }
-
+    if (auto added = add_terms_of(*part); !added) return added;
     last_terms_.emplace(part, source_.terms.size() - 1);
+    return {};
+  }
+
+  /// The last metrics are the formulas that were made before. Their terms cannot be copied, because
+  /// a RepeatedTerm refers to an index in its own formula, so they are made again.
+  Result<void> add_terms_of(const Metric& part) {
+    const auto part_index = static_cast<std::size_t>(&part - metrics_.data());
+    const std::size_t first_formula = metrics_.size() - earlier_formulas_.size();
+    if (part_index >= first_formula) return add(*earlier_formulas_[part_index - first_formula]);
+
+    source_.terms.insert(source_.terms.end(), part.source.terms.begin(), part.source.terms.end());
     return {};
   }
 
@@ -338,6 +344,14 @@ bool are_in_one_pass(const Formula& source, const EventSet& events) {
                              [&](const Pass& pass) { return counts_all(pass, source); });
 }
 
+/// True if a formula needs times, or values that the program reports. Both are those of timed runs.
+bool needs_timed_runs(const Formula& source) {
+  return std::ranges::any_of(source.terms, [](const Formula::Term& term) {
+    return std::holds_alternative<UsageFunction>(term) ||
+           std::holds_alternative<ReportedValue>(term);
+  });
+}
+
 /// Returns the reason why no run has all values of a formula; nullopt if some runs have them. A
 /// formula combines the values of one run, but events and times may be measured in separate runs.
 std::optional<Error> why_no_run_has_all_values(const FormulaDefinition& formula,
@@ -350,15 +364,8 @@ std::optional<Error> why_no_run_has_all_values(const FormulaDefinition& formula,
                              name_in_messages(formula)),
                  "count fewer events with -e; --explain-events shows which of them compete"};
 
-  // Times, and values that the program reports, are those of timed runs, so the counts must be from
-  // these, too.
-  const auto is_of_timed_runs = [](const Formula::Term& term) {
-    return std::holds_alternative<UsageFunction>(term) ||
-           std::holds_alternative<ReportedValue>(term);
-  };
   const RoundKind kind_of_counts = kind_of(metric, events);
-  const bool needs_timed_runs = std::ranges::any_of(metric.source.terms, is_of_timed_runs);
-  if (kind_of_counts == RoundKind::Timed || !needs_timed_runs) return std::nullopt;
+  if (kind_of_counts == RoundKind::Timed || !needs_timed_runs(metric.source)) return std::nullopt;
 
   if (kind_of_counts == RoundKind::Simulated)
     return Error{
@@ -451,8 +458,25 @@ Formula make_count_formula(const EventSet& set, std::size_t event) {
   return is_counted_in_billionths ? count / 1e9 : count;
 }
 
-/// Adds the CPU times by core kind (such as P and E), and the share of the first core kind, which
-/// is usually the fastest, in the sum of these times.
+/// Returns the share of the first core kind, which is usually the fastest, in the sum of the times
+/// by core kind.
+Metric make_core_share(const EventSet& set, const std::vector<std::size_t>& time_events,
+                       MetricSelection selection) {
+  const std::size_t first_event = time_events.front();
+  const Formula time_on_first_kind = CountedEvent{first_event};
+  Formula sum = time_on_first_kind;
+  for (std::size_t i = 1; i < time_events.size(); ++i) sum = sum + CountedEvent{time_events[i]};
+
+  // The share is no time, so --metrics time hides it.
+  return {.name = share_metric_name(set.events[first_event].core_kind),
+          .unit = Unit::Fraction,
+          .better = Better::Neither,
+          .shown = selection == MetricSelection::Time ? Shown::Verbose : Shown::Always,
+          .source = time_on_first_kind / sum,
+          .role = Role::CoreShare};
+}
+
+/// Adds the CPU times by core kind, such as P and E, and the share of the first kind.
 void add_core_metrics(const EventSet& set, MetricSelection selection,
                       std::vector<Metric>& metrics) {
   // The times are stored as events of the set. There are none if lauka does not tell the kinds
@@ -469,19 +493,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
                              .role = Role::CoreTime,
                              .event = event});
   }
-
-  // The share is no time, so --metrics time hides it.
-  const std::size_t first_event = time_events.front();
-  const Formula time_on_first_kind = CountedEvent{first_event};
-  Formula sum = time_on_first_kind;
-  for (std::size_t i = 1; i < time_events.size(); ++i) sum = sum + CountedEvent{time_events[i]};
-  metrics.push_back(
-      Metric{.name = share_metric_name(set.events[first_event].core_kind),
-             .unit = Unit::Fraction,
-             .better = Better::Neither,
-             .shown = selection == MetricSelection::Time ? Shown::Verbose : Shown::Always,
-             .source = time_on_first_kind / sum,
-             .role = Role::CoreShare});
+  metrics.push_back(make_core_share(set, time_events, selection));
 }
 
 std::string write_metric_suffix(const Event& event) {
@@ -544,6 +556,54 @@ void add_ratios_of_events(const EventSet& set, Shown shown, std::vector<Metric>&
   }
 }
 
+/// Returns the error about a ratio of two events that is not measured.
+Error make_missing_ratio_error(const DerivedMetric& ratio, const std::vector<Metric>& metrics) {
+  const std::string_view above = event_name_of(ratio.numerator);
+  const std::string_view below = event_name_of(ratio.denominator);
+  const auto numerator = find_metric(metrics, ratio.numerator);
+  const auto denominator = find_metric(metrics, ratio.denominator);
+  if (!numerator || !denominator)
+    return {fmt::format("{} needs {} and {}, which are not counted", ratio.name, below, above),
+            fmt::format("add -e {},{}; lauka --check says whether they can be counted here", below,
+                        above)};
+
+  // A modifier in the event's name, such as :u, chooses the levels.
+  if (metrics[*numerator].counted_privilege_levels !=
+      metrics[*denominator].counted_privilege_levels)
+    return {fmt::format("{} needs {} and {} to be counted at the same privilege levels", ratio.name,
+                        below, above),
+            fmt::format("write -e {},{}, both with the same modifier or without", below, above)};
+
+  return {fmt::format("{} cannot be measured: there are counters for either {} or {}, not for "
+                      "both at once",
+                      ratio.name, below, above),
+          "lauka --check shows who holds the others"};
+}
+
+/// Returns the metric and the unit that a row of --metrics asks for. An event's name may itself
+/// contain colons (cycles:u), so the whole text is looked for before NAME of NAME:UNIT.
+RowRequest split_row(std::string_view text, const std::vector<Metric>& metrics) {
+  return find_metric(metrics, text) ? RowRequest{.name = text} : split_off_unit(text);
+}
+
+/// Moves a metric forward to a place. All others keep their order.
+void move_to_place(std::vector<Metric>& metrics, std::size_t metric_index, std::size_t place) {
+  const auto target = metrics.begin() + static_cast<std::ptrdiff_t>(place);
+  const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(metric_index);
+  std::rotate(target, metric, metric + 1);
+}
+
+/// Returns the metric of a percentile. It is computed from the values of the wall time, and has the
+/// same unit.
+Metric make_percentile(const Metric& wall_time, double percent) {
+  Metric metric = wall_time;
+  metric.percentile = Percentile{metric.name, percent / 100.0};
+  metric.name = name_of_percentile(percent);
+  metric.shown = Shown::Always;
+  metric.role = Role::Other;  // the role belongs to the wall time alone
+  return metric;
+}
+
 }  // namespace
 
 std::string list_units_for(Unit unit) {
@@ -584,30 +644,7 @@ std::string make_suggestion(std::string_view name, const std::vector<Metric>& me
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics) {
   for (const DerivedMetric& derived : kDerivedMetrics) {
     const bool is_measured = find_metric(metrics, derived.role).has_value();
-    if (name != derived.name || is_measured) continue;
-
-    const std::string_view above = event_name_of(derived.numerator);
-    const std::string_view below = event_name_of(derived.denominator);
-    if (!find_metric(metrics, derived.numerator) || !find_metric(metrics, derived.denominator))
-      return Error{fmt::format("{} needs {} and {}, which are not counted", name, below, above),
-                   fmt::format("add -e {},{}; lauka --check says whether they can be counted here",
-                               below, above)};
-
-    // A modifier in the event's name, such as :u, chooses the levels.
-    const auto levels_of = [&](Role role) {
-      return metrics[*find_metric(metrics, role)].counted_privilege_levels;
-    };
-    if (levels_of(derived.numerator) != levels_of(derived.denominator))
-      return Error{
-          fmt::format("{} needs {} and {} to be counted at the same privilege levels", name, below,
-                      above),
-          fmt::format("write -e {},{}, both with the same modifier or without", below, above)};
-
-    return Error{
-        fmt::format("{} cannot be measured: there are counters for either {} or {}, not for "
-                    "both at once",
-                    name, below, above),
-        "lauka --check shows who holds the others"};
+    if (name == derived.name && !is_measured) return make_missing_ratio_error(derived, metrics);
   }
   return std::nullopt;
 }
@@ -623,24 +660,10 @@ bool are_all_built_in(const std::vector<std::string>& list) {
 Result<void> move_rows_to_front(const std::vector<std::string>& list,
                                 const std::vector<double>& percentiles,
                                 std::vector<Metric>& metrics) {
-  // The rows that were moved keep their order, and so do all others behind them.
   std::size_t rows_in_front = 0;
-  const auto move_behind_rows_in_front = [&](std::size_t metric_index) {
-    const auto target = metrics.begin() + static_cast<std::ptrdiff_t>(rows_in_front);
-    const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(metric_index);
-    std::rotate(target, metric, metric + 1);
-    ++rows_in_front;
-  };
-
   for (const std::string& text : list) {
-    // An event's name may itself contain colons (cycles:u), so the whole text is looked for before
-    // NAME of NAME:UNIT.
-    RowRequest wanted{.name = text};
-    auto metric_index = find_metric(metrics, wanted.name);
-    if (!metric_index) {
-      wanted = split_off_unit(text);
-      metric_index = find_metric(metrics, wanted.name);
-    }
+    const RowRequest wanted = split_row(text, metrics);
+    const auto metric_index = find_metric(metrics, wanted.name);
     if (!metric_index) return make_unknown_metric_error(wanted.name, metrics);
 
     Metric& metric = metrics[*metric_index];
@@ -651,13 +674,14 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
     const bool gives_unit = !wanted.unit.empty() || text.ends_with(':');
     if (gives_unit)
       if (auto checked = set_display_unit(wanted.unit, metric); !checked) return checked;
-    move_behind_rows_in_front(*metric_index);
+    move_to_place(metrics, *metric_index, rows_in_front++);
   }
 
   // The list may have named a percentile, too.
   for (const double percent : percentiles) {
     const auto metric_index = find_metric(metrics, name_of_percentile(percent));
-    if (metric_index && *metric_index >= rows_in_front) move_behind_rows_in_front(*metric_index);
+    if (metric_index && *metric_index >= rows_in_front)
+      move_to_place(metrics, *metric_index, rows_in_front++);
   }
 
   for (std::size_t i = 0; i < metrics.size(); ++i)
@@ -693,15 +717,9 @@ Result<void> add_percentiles(const CountingOptions& options, const GateOptions& 
       return Error{fmt::format("--percentiles would add a second metric {}", name),
                    "give the other metric another name"};
 
-    // It is computed from the values of the wall time, and has the same unit. The role belongs to
-    // the wall time alone.
-    Metric metric = metrics[*wall_time];
-    metric.percentile = Percentile{metric.name, percent / 100.0};
-    metric.name = name;
-    metric.shown = Shown::Always;
-    metric.role = Role::Other;
     ++last_inserted;
-    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(last_inserted), std::move(metric));
+    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(last_inserted),
+                   make_percentile(metrics[*wall_time], percent));
   }
   return {};
 }

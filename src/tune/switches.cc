@@ -236,6 +236,14 @@ class SettingFinder {
     }
   }
 
+  /// Returns the value that tuning writes. Lists and masks of CPUs say where other work runs:
+  /// everywhere but on the commands' CPUs.
+  std::string choose_wanted_value(const SettingState& setting) const {
+    const Switch& row = *setting.row;
+    return depends_on_cpus(row.form) ? remove_command_cpus(row.form, setting.current_value, cpus_)
+                                     : std::string(row.wanted);
+  }
+
   /// Reads the current value, and decides whether it can be changed. Sets `wanted` if so, and else
   /// `why_not`, to the first reason that applies.
   void read_setting(SettingState& setting) {
@@ -246,18 +254,22 @@ class SettingFinder {
       return;
     }
 
-    // Lists and masks of CPUs say where other work runs: everywhere but on the commands' CPUs.
     setting.current_value = *value;
-    std::string wanted(row.wanted);
-    if (depends_on_cpus(row.form))
-      wanted = remove_command_cpus(row.form, setting.current_value, cpus_);
-
+    const std::string wanted = choose_wanted_value(setting);
     if (depends_on_cpus(row.form) && cpus_.command_cpus.empty()) {
       setting.why_not = "the commands have no CPUs of their own";
-    } else if (setting.current_value == wanted) {
-      // Accepted even if the file cannot be written, because nothing needs to be written.
-      setting.wanted = wanted;
-    } else if (row.form == Form::Controllers && !has_cpuset_controller()) {
+    } else if (setting.current_value != wanted) {
+      // A file that has the value is not written, so it need not be writable.
+      note_obstacle(setting);
+    }
+    if (setting.why_not.empty()) setting.wanted = wanted;
+  }
+
+  /// Sets `why_not` to the first reason why a setting cannot get another value; does nothing if it
+  /// can.
+  void note_obstacle(SettingState& setting) {
+    const Switch& row = *setting.row;
+    if (row.form == Form::Controllers && !has_cpuset_controller()) {
       setting.why_not = "cgroup v2 has no cpuset controller here";
     } else if (row.name == "smt" && setting.current_value != "on") {
       // The file then says "notsupported" or "forceoff", for example.
@@ -266,8 +278,6 @@ class SettingFinder {
       note_refusal(setting, error);
     } else if (!row.allowed_values_file.empty() && !allows_wanted_value(setting)) {
       setting.why_not = fmt::format("the machine has no \"{}\"", row.wanted);
-    } else {
-      setting.wanted = wanted;
     }
   }
 
@@ -469,6 +479,33 @@ void add_ticks(std::string_view line, Vitals& vitals) {
   vitals.stolen_ticks = vitals.stolen_ticks.value_or(0) + stolen_ticks;
 }
 
+/// Adds how often the kernel counted that a CPU's core, or its whole package, was hot and slowed
+/// down.
+void add_throttles(os::SettingFiles& files, std::uint32_t cpu, Vitals& vitals) {
+  for (const char* const throttled_unit : {"core", "package"}) {
+    const std::string path =
+        fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder, cpu, throttled_unit);
+    const auto count = read_number(files, path);
+    if (count) vitals.throttles = vitals.throttles.value_or(0) + *count;
+  }
+}
+
+/// Returns the temperature of the hottest sensor; nullopt if there is none.
+std::optional<double> read_celsius(os::SettingFiles& files) {
+  constexpr double millidegrees_per_degree = 1000.0;
+  const std::string zones = "/sys/devices/virtual/thermal";
+  std::optional<double> hottest;
+  for (const std::string& zone : files.list(zones)) {
+    if (!zone.starts_with("thermal_zone")) continue;
+    const auto millidegrees = read_number(files, fmt::format("{}/{}/temp", zones, zone));
+    if (!millidegrees) continue;
+
+    const double celsius = static_cast<double>(*millidegrees) / millidegrees_per_degree;
+    hottest = std::max(hottest.value_or(0.0), celsius);
+  }
+  return hottest;
+}
+
 }  // namespace
 
 const Switch* find_switch(std::string_view path) {
@@ -595,7 +632,6 @@ std::string list_text(const std::vector<SettingState>& settings, const CpuChoice
 
 // All of a vital's sources may be missing, as in a container. Then the vital stays nullopt.
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
-  constexpr double millidegrees_per_degree = 1000.0;
   if (cpus.empty()) cpus = read_online_cpus(files);
 
   Vitals vitals;
@@ -603,13 +639,7 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   const auto stat_lines = split(stat, '\n');
 
   for (const std::uint32_t cpu : cpus) {
-    // The kernel counts how often a hot core, or its whole package, was slowed down.
-    for (const char* const throttled_unit : {"core", "package"}) {
-      const std::string path = fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder,
-                                           cpu, throttled_unit);
-      const auto count = read_number(files, path);
-      if (count) vitals.throttles = vitals.throttles.value_or(0) + *count;
-    }
+    add_throttles(files, cpu, vitals);
 
     // The line shows the CPU's time in total, and what the hypervisor gave to other machines.
     const std::string line_begin = fmt::format("cpu{} ", cpu);
@@ -618,17 +648,7 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
     if (line != stat_lines.end()) add_ticks(*line, vitals);
   }
 
-  // The temperature is that of the hottest sensor.
-  const std::string zones = "/sys/devices/virtual/thermal";
-  for (const std::string& zone : files.list(zones)) {
-    if (!zone.starts_with("thermal_zone")) continue;
-    const auto millidegrees = read_number(files, fmt::format("{}/{}/temp", zones, zone));
-    if (!millidegrees) continue;
-
-    const double celsius = static_cast<double>(*millidegrees) / millidegrees_per_degree;
-    vitals.celsius = std::max(vitals.celsius.value_or(0.0), celsius);
-  }
-
+  vitals.celsius = read_celsius(files);
   return vitals;
 }
 

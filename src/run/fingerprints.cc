@@ -272,9 +272,20 @@ std::optional<std::string> hash_if_equal(const std::vector<std::string>& paths,
   return hash.hex_digest();
 }
 
-/// What hash_if_equal() has returned for pairs of lists of files, each of which is read once.
-using HashOfPair = std::map<std::pair<std::vector<std::string>, std::vector<std::string>>,
-                            std::optional<std::string>>;
+/// The executable files of two commands, each in all layouts.
+using PairOfFiles = std::pair<std::vector<std::string>, std::vector<std::string>>;
+
+/// What hash_if_equal() has returned for pairs, each of which is read once.
+using HashOfPair = std::map<PairOfFiles, std::optional<std::string>>;
+
+/// Returns what hash_if_equal() returns for a pair.
+const std::optional<std::string>& find_or_make_hash(const PairOfFiles& files,
+                                                    const ReadContext& reader,
+                                                    HashOfPair& hash_of_pair) {
+  const auto [entry, is_new_pair] = hash_of_pair.try_emplace(files);
+  if (is_new_pair) entry->second = hash_if_equal(files.first, files.second, reader);
+  return entry->second;
+}
 
 /// Returns the fingerprint that a candidate has in common with its reference; nullopt if their
 /// calls or files differ.
@@ -286,21 +297,22 @@ std::optional<Fingerprint> find_common_fingerprint(const Plan& plan, std::size_t
   if (serialize_call(plan, command) != serialize_call(plan, plan.commands[reference]))
     return std::nullopt;
 
-  // A program that is built in several layouts has a file for each of them.
-  const auto reference_files = find_executables(plan, reference, reader);
-  const auto candidate_files = find_executables(plan, candidate, reader);
-  const auto [entry, is_new_pair] = hash_of_pair.try_emplace({reference_files, candidate_files});
-  if (is_new_pair) entry->second = hash_if_equal(reference_files, candidate_files, reader);
-  const std::optional<std::string>& hash_of_equal_files = entry->second;
+  const PairOfFiles files{find_executables(plan, reference, reader),
+                          find_executables(plan, candidate, reader)};
+  const auto& hash_of_equal_files = find_or_make_hash(files, reader, hash_of_pair);
   if (!hash_of_equal_files) return std::nullopt;
 
   // Both commands have the same arguments and the same folder, so the files that the arguments
   // name are the same, and need no hash. All layouts of a program are of one kind.
-  return Fingerprint{
-      .executable_sha256 = *hash_of_equal_files,
-      .call_sha256 = hash_call(plan, command),
-      .argument_files_sha256 = "",
-      .program = find_program_kind(plan, candidate, candidate_files.front(), reader)};
+  return Fingerprint{.executable_sha256 = *hash_of_equal_files,
+                     .call_sha256 = hash_call(plan, command),
+                     .argument_files_sha256 = "",
+                     .program = find_program_kind(plan, candidate, files.second.front(), reader)};
+}
+
+/// True if a file may be run as a program.
+bool is_runnable(const std::string& path, const os::TextFile& file, const ReadContext& reader) {
+  return file.facts().is_executable || read_first_bytes(path, reader).starts_with("#!");
 }
 
 }  // namespace
@@ -334,8 +346,7 @@ std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t comm
     // The first file among an interpreter's arguments is the script. The later ones are the
     // arguments of the script.
     const bool is_script = has_launcher && files.empty();
-    const bool is_program = is_script || file->facts().is_executable ||
-                            read_first_bytes(path, reader).starts_with("#!");
+    const bool is_program = is_script || is_runnable(path, *file, reader);
     files.push_back({.path = path, .hash = *std::move(hash), .is_program = is_program});
   }
   return files;

@@ -91,15 +91,7 @@ Result<void> StepRunner::prepare() {
   if (plan_.compiled_end_pattern) awaited_.emplace(*plan_.compiled_end_pattern, context_.clock);
 
   if (auto registered = programs_.prepare(); !registered) return registered;
-
-  // The kernel stops counting some programs, such as those that change the user. A setup or prepare
-  // hook may make or replace the program, so it is examined only later.
-  for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
-    const Hooks& hooks = plan_.commands[command].hooks;
-    const bool may_be_made_later = hooks[HookKind::Setup] || hooks[HookKind::Prepare];
-    if (!may_be_made_later) look_for_counter_loss(command);
-  }
-
+  look_for_counter_losses();
   if (auto registered = hooks_.register_hooks(context_.user); !registered) return registered;
 
   // The start of the shell is subtracted from each run later.
@@ -232,6 +224,16 @@ void StepRunner::look_for_counter_loss(std::size_t command) {
       command, make_program(plan_, *command_in_layout(plan_, command, 0), context_.user));
   if (found) observer_.counts_lost(plan_.commands[command], *found);
   session_.counter_loss_files[command] = std::move(found);
+}
+
+// The kernel stops counting some programs, such as those that change the user. A setup or prepare
+// hook may make or replace the program, so it is examined only later.
+void StepRunner::look_for_counter_losses() {
+  for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
+    const Hooks& hooks = plan_.commands[command].hooks;
+    const bool may_be_made_later = hooks[HookKind::Setup] || hooks[HookKind::Prepare];
+    if (!may_be_made_later) look_for_counter_loss(command);
+  }
 }
 
 bool StepRunner::runs_one_by_one() const {

@@ -151,6 +151,7 @@ class StepRunner {
   void ask_for_end_state(const Step& step, os::Launch& launch);
   void note_end_state(const Step& step, const os::Ended& ended);
   void look_for_counter_loss(std::size_t command);
+  void look_for_counter_losses();
   /// Calls `launch_steps` between the prepare and conclude hooks of `step`, and returns its result;
   /// 0 if a hook failed, which ends the session.
   std::size_t run_between_hooks(const Step& step, const std::function<std::size_t()>& launch_steps);

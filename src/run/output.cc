@@ -134,6 +134,24 @@ std::string cite_difference(const os::TextFile& expected, const os::TextFile& go
                      cite_line(got_text, is_from_line_begin, cites_break));
 }
 
+Error make_wrong_hash_error(const std::string& name, const StoredOutput& output,
+                            const std::string& expected_hash) {
+  return {fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}", name,
+                      output.bytes, output.hash, expected_hash),
+          kRemedy};
+}
+
+/// Sets the combined value of each metric. A sum may leave the range of numbers that statistics can
+/// handle. It then counts as missing.
+void set_combined(const std::map<std::size_t, ValuesOfName>& values_by_metric,
+                  ReportedValues::Values& values) {
+  for (const auto& [metric_index, values_of_metric] : values_by_metric) {
+    values.resize(std::max(values.size(), metric_index + 1));
+    const double combined = values_of_metric.combined();
+    if (is_in_numeric_range(combined)) values[metric_index] = combined;
+  }
+}
+
 std::string option_of(const OwnMetric& metric) {
   return fmt::format("--scrape {}", cited(metric.name + "=" + metric.pattern->text()));
 }
@@ -280,12 +298,7 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
 
   // The file is read before the run, because the run may write to it.
   const ExpectedOutput expected = built->expected.value_or(ExpectedOutput{});
-  expected_file_.reset();
-  if (expected.kind == ExpectedOutput::Kind::File) {
-    auto contents = read_file(expected.file_or_hash);
-    if (!contents) return contents.error();
-    expected_file_ = *std::move(contents);
-  }
+  if (auto read = read_expected_file(expected); !read) return read.error();
 
   auto file_for_output = os::TextFile::make();
   if (!file_for_output)
@@ -293,6 +306,12 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
   output_of_launch_.emplace(*std::move(file_for_output));
 
   return os::Launch{.program = *program, .listener = &*output_of_launch_};
+}
+
+Result<void> OutputCheck::read_expected_file(const ExpectedOutput& expected) {
+  expected_file_.reset();
+  if (expected.kind != ExpectedOutput::Kind::File) return {};
+  return assign_or_error(read_file(expected.file_or_hash), expected_file_);
 }
 
 Result<StoredOutput> OutputCheck::read_file(const std::string& path) const {
@@ -340,11 +359,8 @@ std::optional<Error> OutputCheck::find_error() {
 
   auto output = output_of_launch_->take();
   if (!output) return output.error();
-
   if (expected.kind == ExpectedOutput::Kind::Hash && output->hash != expected.file_or_hash)
-    return Error{fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}",
-                             name, output->bytes, output->hash, expected.file_or_hash),
-                 kRemedy};
+    return make_wrong_hash_error(name, *output, expected.file_or_hash);
 
   const auto source = find_source_of_launch();
   if (const auto difference = find_difference(source, *output)) {
@@ -379,27 +395,32 @@ std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t r
   const bool has_values = step.kind == RoundKind::Timed || step.kind == RoundKind::Warmup;
   if (!has_values) return std::nullopt;
 
-  const auto refuse_values = [&](const Error& error) {
-    values.clear();
-    return error;
-  };
+  auto read_all = scrape_all(values);
+  if (read_all) read_all = read_files(run_in_batch, values);
+  if (read_all) return std::nullopt;
 
+  values.clear();
+  return read_all.error();
+}
+
+Result<void> ReportedValues::scrape_all(Values& values) const {
   for (std::size_t metric = 0; metric < plan_.reported_metrics.size(); ++metric) {
     if (!plan_.reported_metrics[metric].is_scraped()) continue;
-    if (auto scraped = scrape(metric, values); !scraped) return refuse_values(scraped.error());
+    if (auto scraped = scrape(metric, values); !scraped) return scraped;
   }
+  return {};
+}
 
+Result<void> ReportedValues::read_files(std::size_t run_in_batch, Values& values) {
   for (const os::MetricFiles::RunFile& file : batch_) {
     if (file.run_index != run_in_batch) continue;
     if (!file.is_whole)
-      return refuse_values(
-          {fmt::format("{} is not a regular file, or it is larger than 1 MB", kMetricsVariable),
-           "write fewer lines, or only their sum"});
-    if (auto read_all = read_lines(file.text, values); !read_all)
-      return refuse_values(read_all.error());
+      return Error{
+          fmt::format("{} is not a regular file, or it is larger than 1 MB", kMetricsVariable),
+          "write fewer lines, or only their sum"};
+    if (auto read_all = read_lines(file.text, values); !read_all) return read_all;
   }
-
-  return std::nullopt;
+  return {};
 }
 
 // Finds the value of one metric of --scrape in the output of a run, and stores it in `values`: by
@@ -495,13 +516,7 @@ Result<void> ReportedValues::read_lines(std::string_view text, Values& values) {
     values_by_metric[reported->metric_index].add(reported->value, reported->combine);
   }
 
-  // A sum may leave the range of numbers that statistics can handle. It then counts as missing.
-  for (const auto& [metric_index, values_of_metric] : values_by_metric) {
-    values.resize(std::max(values.size(), metric_index + 1));
-    const double combined = values_of_metric.combined();
-    if (is_in_numeric_range(combined)) values[metric_index] = combined;
-  }
-
+  set_combined(values_by_metric, values);
   return {};
 }
 
@@ -533,20 +548,25 @@ Result<double> ReportedValues::parse_value(const ReportedLine& reported,
 // Returns the index of a line's metric. Metrics that the plan announces come first, then those that
 // are discovered in lines.
 Result<std::size_t> ReportedValues::find_or_add_metric(const ReportedLine& reported) {
-  const OwnMetric& metric = reported.metric;
-
   const auto& announced_metrics = plan_.reported_metrics;
-  for (std::size_t index = 0; index < announced_metrics.size(); ++index) {
-    const OwnMetric& announced = announced_metrics[index];
-    if (announced.name != metric.name) continue;
-    if (announced.is_from_metrics_file()) return index;
-    return Error{announced.region ? "has the name of a metric of --region"
-                                  : "has the name of a metric of --scrape",
-                 "use another name"};
+  const auto announced =
+      std::ranges::find(announced_metrics, reported.metric.name, &OwnMetric::name);
+  if (announced == announced_metrics.end()) {
+    const auto discovered_index = find_or_discover(reported.metric);
+    if (!discovered_index) return discovered_index;
+    return announced_metrics.size() + *discovered_index;
   }
 
+  if (announced->is_from_metrics_file())
+    return static_cast<std::size_t>(announced - announced_metrics.begin());
+  return Error{announced->region ? "has the name of a metric of --region"
+                                 : "has the name of a metric of --scrape",
+               "use another name"};
+}
+
+Result<std::size_t> ReportedValues::find_or_discover(const OwnMetric& metric) {
   const auto discovered = std::ranges::find(discovered_, metric.name, &OwnMetric::name);
-  const auto discovered_index = static_cast<std::size_t>(discovered - discovered_.begin());
+  const auto index = static_cast<std::size_t>(discovered - discovered_.begin());
   if (discovered == discovered_.end()) {
     if (find_metric(plan_.metrics, metric.name))
       return Error{"has the name of another metric", "use another name"};
@@ -557,8 +577,7 @@ Result<std::size_t> ReportedValues::find_or_add_metric(const ReportedLine& repor
     // The line says whether more or less is better. The latest such line decides.
     discovered->better = metric.better;
   }
-
-  return announced_metrics.size() + discovered_index;
+  return index;
 }
 
 // A region is a part of a program, between calls of lauka_region_begin and lauka_region_end. If it

@@ -99,6 +99,8 @@ class OutputCheck {
   /// is none.
   std::optional<std::size_t> find_source(std::size_t command) const;
   Result<StoredOutput> read_file(const std::string& path) const;
+  /// Sets `expected_file_`: nullopt if the output is not compared with a file.
+  Result<void> read_expected_file(const ExpectedOutput& expected);
 
   /// Returns the command whose output the latest launch's output must equal; nullopt if there is
   /// none.
@@ -169,15 +171,19 @@ class ReportedValues {
     std::optional<Combine> combine{};
   };
 
+  Result<void> scrape_all(Values& values) const;
   Result<void> scrape(std::size_t metric_index, Values& values) const;
   Result<std::optional<std::string_view>> find_last_match(const Pattern& pattern,
                                                           os::OutputStream stream,
                                                           std::string& text) const;
   std::string read_output_end() const;
+  Result<void> read_files(std::size_t run_in_batch, Values& values);
   Result<void> read_lines(std::string_view text, Values& values);
   Result<LineValue> read_line(std::string_view line);
   Result<double> parse_value(const ReportedLine& reported, std::size_t metric_index) const;
   Result<std::size_t> find_or_add_metric(const ReportedLine& reported);
+  /// Returns the index in `discovered_` of a metric that the plan does not announce.
+  Result<std::size_t> find_or_discover(const OwnMetric& metric);
 
   const Plan& plan_;
   const os::Launcher& launcher_;

@@ -83,31 +83,38 @@ std::string list_runs_needed(const std::vector<double>& percentiles, double conf
   return listed(needs);
 }
 
+/// Advises how many runs to allow for percentiles that need more than `max_runs`.
+Error make_too_few_runs_error(const RunOptions& options, std::uint64_t max_runs, double confidence,
+                              const std::vector<double>& percentiles) {
+  const auto runs_needed = [&](double percent) { return count_runs_needed(percent, confidence); };
+  const bool is_one = percentiles.size() == 1;
+  const double most_demanding = std::ranges::max(percentiles, {}, runs_needed);
+
+  // A sweep has a run of each layout (build of the command), and only whole sweeps are useful.
+  const auto runs_to_allow =
+      round_up_to_sweeps(runs_needed(most_demanding), options.layouts.value_or(1));
+  return {fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
+                      "allows",
+                      list_runs_needed(percentiles, confidence), is_one ? "its" : "their",
+                      100.0 * confidence, is_one ? "" : "s", max_runs,
+                      options.runs ? "--runs" : "--max-runs"),
+          fmt::format("allow {} runs, or ask for {} nearer to 50", runs_to_allow,
+                      is_one ? "a percentile" : "percentiles")};
+}
+
 /// An interval for a percentile far from the median needs many runs. Refuses percentiles whose
-/// intervals need more runs than the user allows, and advises how many to allow.
+/// intervals need more runs than the user allows.
 std::optional<Error> refuse_if_too_few_runs(const RunOptions& options, double confidence,
                                             std::vector<double> percentiles) {
   const std::optional<std::uint64_t> max_runs = options.runs ? options.runs : options.max_runs;
   if (!max_runs) return std::nullopt;
 
   // Only percentiles that need too many runs remain.
-  const auto runs_needed = [&](double percent) { return count_runs_needed(percent, confidence); };
-  std::erase_if(percentiles, [&](double percent) { return runs_needed(percent) <= *max_runs; });
+  std::erase_if(percentiles, [&](double percent) {
+    return count_runs_needed(percent, confidence) <= *max_runs;
+  });
   if (percentiles.empty()) return std::nullopt;
-
-  // A sweep has a run of each layout (build of the command), and only whole sweeps are useful.
-  const bool is_one = percentiles.size() == 1;
-  const double most_demanding = std::ranges::max(percentiles, {}, runs_needed);
-  const auto runs_to_allow =
-      round_up_to_sweeps(runs_needed(most_demanding), options.layouts.value_or(1));
-  return Error{
-      fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
-                  "allows",
-                  list_runs_needed(percentiles, confidence), is_one ? "its" : "their",
-                  100.0 * confidence, is_one ? "" : "s", *max_runs,
-                  options.runs ? "--runs" : "--max-runs"),
-      fmt::format("allow {} runs, or ask for {} nearer to 50", runs_to_allow,
-                  is_one ? "a percentile" : "percentiles")};
+  return make_too_few_runs_error(options, *max_runs, confidence, percentiles);
 }
 
 /// True for NAME[:UNIT]:higher or NAME[:UNIT]:lower, which announces a metric of the program's own.
@@ -423,6 +430,15 @@ Shown choose_shown(MetricSelection selection, const BuiltInMetric& metric) {
   return Shown::Always;
 }
 
+Metric make_built_in_metric(const BuiltInMetric& metric, MetricSelection selection) {
+  return {.name = std::string(metric.name),
+          .unit = metric.unit,
+          .better = Better::Less,
+          .shown = choose_shown(selection, metric),
+          .source = metric.read,
+          .role = metric.role};
+}
+
 /// Returns the event with a role, preferably one that is also counted in the kernel.
 std::optional<std::size_t> find_event(const EventSet& set, Role role) {
   const auto find = [&](bool must_count_kernel) {
@@ -500,6 +516,23 @@ std::string write_metric_suffix(const Event& event) {
   return event.simulated ? "(simulated)" : event.name_suffix;
 }
 
+/// Returns the metric of a counted event.
+Metric make_event_metric(const EventSet& set, std::size_t index, Shown shown) {
+  const Event& event = set.events[index];
+  return {.name = event.name,
+          .unit = unit_of(event),
+          .better = Better::Less,
+          .shown = shown,
+          .source = make_count_formula(set, index),
+          .counted_privilege_levels = event.privilege_levels,
+          .of_region = event.of_region,
+          .metric_suffix = write_metric_suffix(event),
+          .method = event.method,
+          .role = choose_role(set, index),
+          .event = index,
+          .is_part = event.index_for_all_core_kinds.has_value()};
+}
+
 /// Adds a metric for each counted event. `shown`: for events that are not only parts of another
 /// event.
 void add_event_metrics(const EventSet& set, MetricSelection selection, Shown shown,
@@ -514,46 +547,39 @@ void add_event_metrics(const EventSet& set, MetricSelection selection, Shown sho
     // user asks for all metrics.
     const bool is_part = event.index_for_all_core_kinds.has_value();
     const bool hides_part = is_part && selection != MetricSelection::All;
-    metrics.push_back(Metric{.name = event.name,
-                             .unit = unit_of(event),
-                             .better = Better::Less,
-                             .shown = hides_part ? Shown::Verbose : shown,
-                             .source = make_count_formula(set, i),
-                             .counted_privilege_levels = event.privilege_levels,
-                             .of_region = event.of_region,
-                             .metric_suffix = write_metric_suffix(event),
-                             .method = event.method,
-                             .role = choose_role(set, i),
-                             .event = i,
-                             .is_part = is_part});
+    metrics.push_back(make_event_metric(set, i, hides_part ? Shown::Verbose : shown));
   }
+}
+
+/// Returns the metric of a ratio of two events. nullopt if they are not counted at the same
+/// privilege levels, and in the same runs.
+std::optional<Metric> make_ratio(const EventSet& set, const DerivedMetric& derived, Shown shown) {
+  const auto numerator = find_event(set, derived.numerator);
+  const auto denominator = find_event(set, derived.denominator);
+  if (!numerator || !denominator) return std::nullopt;
+
+  const Event& above = set.events[*numerator];
+  const Event& below = set.events[*denominator];
+  if (above.privilege_levels != below.privilege_levels) return std::nullopt;
+  const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
+  if (!are_in_one_pass(source, set)) return std::nullopt;
+
+  return Metric{.name = std::string(derived.name),
+                .unit = derived.unit,
+                .better = derived.better,
+                .shown = shown,
+                .source = source,
+                .counted_privilege_levels = above.privilege_levels,
+                .of_region = above.of_region,
+                .metric_suffix = write_metric_suffix(above),
+                .method = above.method,
+                .role = derived.role};
 }
 
 /// Adds ratios of two events, such as ipc.
 void add_ratios_of_events(const EventSet& set, Shown shown, std::vector<Metric>& metrics) {
-  for (const DerivedMetric& derived : kDerivedMetrics) {
-    const auto numerator = find_event(set, derived.numerator);
-    const auto denominator = find_event(set, derived.denominator);
-    if (!numerator || !denominator) continue;
-
-    // A ratio needs both events at the same privilege levels, and from the same runs.
-    const Event& above = set.events[*numerator];
-    const Event& below = set.events[*denominator];
-    if (above.privilege_levels != below.privilege_levels) continue;
-    const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
-    if (!are_in_one_pass(source, set)) continue;
-
-    metrics.push_back(Metric{.name = std::string(derived.name),
-                             .unit = derived.unit,
-                             .better = derived.better,
-                             .shown = shown,
-                             .source = source,
-                             .counted_privilege_levels = above.privilege_levels,
-                             .of_region = above.of_region,
-                             .metric_suffix = write_metric_suffix(above),
-                             .method = above.method,
-                             .role = derived.role});
-  }
+  for (const DerivedMetric& derived : kDerivedMetrics)
+    if (auto ratio = make_ratio(set, derived, shown)) metrics.push_back(*std::move(ratio));
 }
 
 /// Returns the error about a ratio of two events that is not measured.
@@ -580,10 +606,23 @@ Error make_missing_ratio_error(const DerivedMetric& ratio, const std::vector<Met
           "lauka --check shows who holds the others"};
 }
 
-/// Returns the metric and the unit that a row of --metrics asks for. An event's name may itself
+/// Returns the index of the metric that a row of --metrics asks for. An event's name may itself
 /// contain colons (cycles:u), so the whole text is looked for before NAME of NAME:UNIT.
-RowRequest split_row(std::string_view text, const std::vector<Metric>& metrics) {
-  return find_metric(metrics, text) ? RowRequest{.name = text} : split_off_unit(text);
+Result<std::size_t> find_metric_of_row(std::string_view text, const std::vector<Metric>& metrics) {
+  if (const auto index = find_metric(metrics, text)) return *index;
+  const std::string_view name = split_off_unit(text).name;
+  const auto index = find_metric(metrics, name);
+  if (!index) return make_unknown_metric_error(name, metrics);
+  return *index;
+}
+
+/// Lets a metric be shown in the unit that its row of --metrics gives, if any.
+Result<void> set_unit_of_row(std::string_view text, Metric& metric) {
+  const std::string_view unit = text == metric.name ? "" : split_off_unit(text).unit;
+
+  // After a colon, an empty unit is not left out but wrong.
+  const bool gives_unit = !unit.empty() || text.ends_with(':');
+  return gives_unit ? set_display_unit(unit, metric) : Result<void>();
 }
 
 /// Moves a metric forward to a place. All others keep their order.
@@ -602,6 +641,31 @@ Metric make_percentile(const Metric& wall_time, double percent) {
   metric.shown = Shown::Always;
   metric.role = Role::Other;  // the role belongs to the wall time alone
   return metric;
+}
+
+/// Returns the metric that a row of --metrics announces. Refuses the name of a metric in
+/// `reported`.
+Result<OwnMetric> read_announced_metric(const std::string& row,
+                                        const std::vector<OwnMetric>& reported) {
+  auto metric = parse_own_metric(row);
+  if (!metric) return metric.error().about("--metrics " + cited(row));
+  if (has_name(reported, metric->name))
+    return Error{
+        fmt::format("--metrics defines {}, but lauka already measures a metric of this name",
+                    metric->name),
+        "leave out the part after its name"};
+  return metric;
+}
+
+/// Adds the metrics of --region to those that the program reports.
+Result<void> add_region_metrics(std::vector<OwnMetric>& reported) {
+  for (OwnMetric& metric : make_region_metrics()) {
+    if (has_name(reported, metric.name))
+      return Error{fmt::format("{} is the name of a metric of --region", metric.name),
+                   "give your metric a name of its own"};
+    reported.push_back(std::move(metric));
+  }
+  return {};
 }
 
 }  // namespace
@@ -662,18 +726,12 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
                                 std::vector<Metric>& metrics) {
   std::size_t rows_in_front = 0;
   for (const std::string& text : list) {
-    const RowRequest wanted = split_row(text, metrics);
-    const auto metric_index = find_metric(metrics, wanted.name);
-    if (!metric_index) return make_unknown_metric_error(wanted.name, metrics);
-
+    const auto metric_index = find_metric_of_row(text, metrics);
+    if (!metric_index) return metric_index.error();
     Metric& metric = metrics[*metric_index];
     if (*metric_index < rows_in_front)
       return Error{fmt::format("--metrics names {} twice", metric.name), "name it once"};
-
-    // After a colon, an empty unit is not left out but wrong.
-    const bool gives_unit = !wanted.unit.empty() || text.ends_with(':');
-    if (gives_unit)
-      if (auto checked = set_display_unit(wanted.unit, metric); !checked) return checked;
+    if (auto set = set_unit_of_row(text, metric); !set) return set;
     move_to_place(metrics, *metric_index, rows_in_front++);
   }
 
@@ -761,27 +819,16 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
 
   for (std::string& row : options.listed_metrics) {
     if (!announces_metric(row)) continue;
-    auto metric = parse_own_metric(row);
-    if (!metric) return metric.error().about("--metrics " + cited(row));
-    if (has_name(reported, metric->name))
-      return Error{
-          fmt::format("--metrics defines {}, but lauka already measures a metric of this name",
-                      metric->name),
-          "leave out the part after its name"};
+    auto metric = read_announced_metric(row, reported);
+    if (!metric) return metric.error();
 
     // From now on, the row is like that of any other metric.
     row = metric->name;
     reported.push_back(*std::move(metric));
   }
 
-  if (options.measures_region) {
-    for (OwnMetric& metric : make_region_metrics()) {
-      if (has_name(reported, metric.name))
-        return Error{fmt::format("{} is the name of a metric of --region", metric.name),
-                     "give your metric a name of its own"};
-      reported.push_back(std::move(metric));
-    }
-  }
+  if (options.measures_region)
+    if (auto added = add_region_metrics(reported); !added) return added.error();
 
   options.scraped_metrics = std::move(reported);
   return options;
@@ -860,12 +907,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
     // The kernel does not record this metric by itself, so it is measured only on request.
     if (metric.name == kTreePeakMemory && !has_tree_peak) continue;
-    metrics.push_back(Metric{.name = std::string(metric.name),
-                             .unit = metric.unit,
-                             .better = Better::Less,
-                             .shown = choose_shown(selection, metric),
-                             .source = metric.read,
-                             .role = metric.role});
+    metrics.push_back(make_built_in_metric(metric, selection));
   }
 
   add_core_metrics(events, selection, metrics);

@@ -300,16 +300,9 @@ class CommandMaker {
     return count == typed_count_ ? typed : measured;
   }
 
-  /// Makes the command number `measured` of those that are measured, with all that options set for
-  /// it, and with the values of its parameters filled in.
-  Result<Command> make_command(const Combination& combination, std::size_t measured) const {
-    Command command;
-    command.text = fill_in(options_.command_lines[combination.typed], combination.parameters);
-    command.name = make_name(combination, measured);
-    command.parameters = combination.parameters;
-    command.typed_command_index = combination.typed;
-    command.unfilled_name = unfilled_name_of(combination.typed);
-
+  /// Sets all parts of a command that options set for it, with the values of its parameters filled
+  /// in.
+  void set_parts(const Combination& combination, std::size_t measured, Command& command) const {
     for_each_list(options_, [&](std::string_view, const auto& values, const auto& part_of) {
       if (values.empty()) return;
       const auto& value = values.at(choose_value(values.size(), combination.typed, measured));
@@ -321,12 +314,22 @@ class CommandMaker {
       else
         part = fill_in(value, combination.parameters);
     });
+  }
+
+  /// Makes the command number `measured` of those that are measured.
+  Result<Command> make_command(const Combination& combination, std::size_t measured) const {
+    Command command;
+    command.text = fill_in(options_.command_lines[combination.typed], combination.parameters);
+    command.name = make_name(combination, measured);
+    command.parameters = combination.parameters;
+    command.typed_command_index = combination.typed;
+    command.unfilled_name = unfilled_name_of(combination.typed);
+    set_parts(combination, measured, command);
 
     auto words = make_argv(command.text);
     if (!words)
       return words.error().about(fmt::format("command {} {}", measured + 1, cited(command.text)));
     command.words = *std::move(words);
-
     return command;
   }
 

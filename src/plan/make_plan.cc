@@ -317,26 +317,34 @@ Order choose_default_order(const CommandOptions& options) {
   return std::ranges::any_of(kHookKinds, surrounds_commands) ? Order::Sequential : Order::Random;
 }
 
+/// Returns the commands that `name` means: their name, their text, or their name before parameters
+/// were filled in.
+std::vector<std::size_t> find_commands_named(const std::string& name,
+                                             const std::vector<Command>& commands) {
+  std::vector<std::size_t> found;
+  for (std::size_t c = 0; c < commands.size(); ++c) {
+    const Command& command = commands[c];
+    if (command.name == name || command.text == name || command.unfilled_name == name)
+      found.push_back(c);
+  }
+  return found;
+}
+
+std::string list_names(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(cited(command.name));
+  return listed(names);
+}
+
 /// Finds the command that --anchor names. The anchor is an old build, which sessions of different
 /// days have in common. It is measured like the others, but no gate applies to it.
 Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   if (!options.anchor_command) return {};
 
-  // A command is named by its name, by its text, or by the name before its parameters were filled
-  // in.
-  const std::string& anchor = *options.anchor_command;
-  std::vector<std::size_t> named_commands;
-  std::vector<std::string> all_names;
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Command& command = plan.commands[c];
-    all_names.push_back(cited(command.name));
-    if (command.name == anchor || command.text == anchor || command.unfilled_name == anchor)
-      named_commands.push_back(c);
-  }
-
-  const std::string what = "--anchor " + cited(anchor);
+  const auto named_commands = find_commands_named(*options.anchor_command, plan.commands);
+  const std::string what = "--anchor " + cited(*options.anchor_command);
   if (named_commands.empty())
-    return Error{what + " is not the name of a command", "they are " + listed(all_names)};
+    return Error{what + " is not the name of a command", "they are " + list_names(plan.commands)};
   if (named_commands.size() > 1)
     return Error{what + " is the name of more than one command",
                  "give each command a name of its own with -n"};

@@ -112,16 +112,9 @@ std::optional<std::uint64_t> parse_index(std::string_view digits) {
   return *number;
 }
 
-/// Returns the files that can be read and match a pattern, in which '*' stands for a number. They
-/// are sorted by this number.
-std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pattern) {
-  const bool is_plain_path = pattern.find('*') == std::string_view::npos;
-  if (is_plain_path) {
-    const std::string path(pattern);
-    if (files.read(path)) return {path};
-    return {};
-  }
-
+/// Returns the files that can be read and match a pattern with a '*', which stands for a number.
+/// They are sorted by this number, so that cpu10 follows cpu9.
+std::vector<std::string> list_numbered_paths(os::SettingFiles& files, std::string_view pattern) {
   // For the pattern "/sys/cpu*/governor", the folder is "/sys", and the prefix of the names to look
   // for is "cpu". The prefix may be empty.
   const auto [before_star, after_star] = split_at_star(pattern);
@@ -129,7 +122,6 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
   const std::string folder(before_star.substr(0, slash));
   const std::string_view prefix = before_star.substr(slash + 1);
 
-  // The map sorts by number, so that cpu10 follows cpu9.
   std::map<std::uint64_t, std::string> path_by_number;
   for (const std::string& name : files.list(folder)) {
     if (!name.starts_with(prefix)) continue;
@@ -144,6 +136,16 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
   paths.reserve(path_by_number.size());
   for (auto& [number, path] : path_by_number) paths.push_back(std::move(path));
   return paths;
+}
+
+/// Returns the files that can be read and match a pattern, which may be a plain path.
+std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pattern) {
+  const bool is_plain_path = pattern.find('*') == std::string_view::npos;
+  if (!is_plain_path) return list_numbered_paths(files, pattern);
+
+  const std::string path(pattern);
+  if (files.read(path)) return {path};
+  return {};
 }
 
 /// True if the value to write follows from the commands' CPUs.
@@ -441,6 +443,20 @@ struct SwitchSummary {
   bool is_requested = false;
 };
 
+/// Adds what a summary says about a setting.
+void add_setting(const SettingState& setting, SwitchSummary& summary) {
+  const bool can_be_tuned = !setting.wanted.empty();
+  if (!can_be_tuned) {
+    const bool has_known_value = !setting.current_value.empty() && !setting.path.empty();
+    const std::string value = has_known_value ? setting.current_value + ", " : "";
+    summary.unchanged.insert(value + setting.why_not);
+  } else if (setting.wanted == setting.current_value) {
+    summary.unchanged.insert(setting.current_value + " already");
+  } else {
+    summary.changes.insert(setting.current_value + " -> " + setting.wanted);
+  }
+}
+
 SwitchSummary summarize_switch(std::string_view switch_name,
                                const std::vector<SettingState>& settings) {
   SwitchSummary summary;
@@ -452,19 +468,20 @@ SwitchSummary summarize_switch(std::string_view switch_name,
     // it is shown only if it is impossible.
     const bool can_be_tuned = !setting.wanted.empty();
     if (setting.row->form == Form::Controllers && can_be_tuned) continue;
-    ++summary.setting_count;
 
-    if (!can_be_tuned) {
-      const bool has_known_value = !setting.current_value.empty() && !setting.path.empty();
-      const std::string value = has_known_value ? setting.current_value + ", " : "";
-      summary.unchanged.insert(value + setting.why_not);
-    } else if (setting.wanted == setting.current_value) {
-      summary.unchanged.insert(setting.current_value + " already");
-    } else {
-      summary.changes.insert(setting.current_value + " -> " + setting.wanted);
-    }
+    ++summary.setting_count;
+    add_setting(setting, summary);
   }
   return summary;
+}
+
+/// Returns what a summary says about the values: "0 -> 1; 1 already (8 files)".
+std::string describe_values(const SwitchSummary& summary) {
+  std::string values = fmt::format("{}", fmt::join(summary.changes, "; "));
+  if (!values.empty() && !summary.unchanged.empty()) values += "; ";
+  values += fmt::format("{}", fmt::join(summary.unchanged, "; "));
+  if (summary.setting_count > 1) values += fmt::format(" ({} files)", summary.setting_count);
+  return values;
 }
 
 /// Adds the ticks in a line of /proc/stat: "cpu1 user nice system idle iowait irq softirq steal".
@@ -610,14 +627,8 @@ std::string list_text(const std::vector<SettingState>& settings, const CpuChoice
     // Only the first of several rows of a switch has a help text. It stands for the switch.
     if (row.help.empty()) continue;
     const SwitchSummary summary = summarize_switch(row.name, settings);
-
-    std::string values = fmt::format("{}", fmt::join(summary.changes, "; "));
-    if (!values.empty() && !summary.unchanged.empty()) values += "; ";
-    values += fmt::format("{}", fmt::join(summary.unchanged, "; "));
-    if (summary.setting_count > 1) values += fmt::format(" ({} files)", summary.setting_count);
-
     const char mark = summary.is_requested ? '+' : '-';
-    text += fmt::format("{} {:<{}}{}\n", mark, row.name, name_width, values);
+    text += fmt::format("{} {:<{}}{}\n", mark, row.name, name_width, describe_values(summary));
     text += fmt::format("  {:<{}}{}\n", "", name_width, row.help);
   }
 

@@ -449,6 +449,61 @@ Result<void> add_metrics(const MetricsToPlan& sources, Plan& plan) {
   return {};
 }
 
+/// The events of a plan, and the formulas that use them.
+struct ChosenEvents {
+  EventSet events;
+  FormulaRequest formulas;
+};
+
+/// Chooses the events of a plan. An older processor may lack those of a formula's usual form, so
+/// another form may take its place.
+Result<ChosenEvents> choose_events_of_plan(const Options& options, const CountingOptions& counting,
+                                           const CorePlan& cores,
+                                           const EventSelector& select_events) {
+  const FormulaSources sources{.counting = counting,
+                               .gates = options.gates,
+                               .cores = cores,
+                               .selection = choose_metric_selection(options)};
+  EventsByName by_name{list_events_of_gates(counting, options.gates, cores),
+                       request_formulas(sources, FormulaForm::Usual)};
+  auto events = choose_events(counting, options.run, by_name, select_events);
+  if (events) return ChosenEvents{*std::move(events), std::move(by_name.formulas)};
+
+  if (by_name.formulas.has_older_form) {
+    by_name.formulas = request_formulas(sources, FormulaForm::ForOlderProcessors);
+    if (auto others = choose_events(counting, options.run, by_name, select_events))
+      return ChosenEvents{*std::move(others), std::move(by_name.formulas)};
+  }
+  return events.error();
+}
+
+/// Gives a plan the options on runs. `clock_seed`: the seed without --seed.
+void take_run_options(const Options& options, std::uint64_t clock_seed, Plan& plan) {
+  const RunOptions& run = options.run;
+  plan.setting.warmup_runs = run.warmup;
+  // The setups of a race all run first, because its commands alternate.
+  plan.setting.order =
+      run.order.value_or(run.race_limit ? Order::Random : choose_default_order(options.commands));
+  plan.setting.order_for_hooks = !run.order && plan.setting.order == Order::Sequential;
+  plan.setting.seed = run.seed.value_or(clock_seed);
+  plan.timeout = run.timeout;
+  plan.ignore_failure = run.ignore_failure;
+  plan.compiled_end_pattern = run.end_pattern;
+  if (run.end_pattern) plan.setting.until = run.end_pattern->text();
+  plan.setting.jobs = static_cast<std::uint32_t>(run.copies_per_run.value_or(1));
+  plan.setting.layouts = static_cast<std::uint32_t>(run.layouts.value_or(1));
+}
+
+/// Gives a plan, which already has commands, the options that are not on runs.
+void take_other_options(const Options& options, Plan& plan) {
+  plan.confidence = options.gates.confidence.value_or(kDefaultConfidence);
+  plan.shell = options.commands.shell;
+  plan.presentation = options.output.presentation;
+  plan.suggested_line =
+      options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
+  plan.hints = make_hints(options, plan.commands);
+}
+
 }  // namespace
 
 MetricSelection choose_metric_selection(const Options& options) {
@@ -507,66 +562,29 @@ std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
 
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
                        const PlanCircumstances& here) {
-  const auto all_counting =
+  const auto counting =
       add_announced_metrics(add_throughput(options.counting, options.run.copies_per_run));
-  if (!all_counting) return all_counting.error();
-  const CountingOptions& counting = *all_counting;
-  const MetricSelection selection = choose_metric_selection(options);
-
+  if (!counting) return counting.error();
   auto commands = make_commands(options.commands);
   if (!commands) return commands.error();
   if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
-
-  const FormulaSources formulas{
-      .counting = counting, .gates = options.gates, .cores = here.cores, .selection = selection};
-  EventsByName by_name{list_events_of_gates(counting, options.gates, here.cores),
-                       request_formulas(formulas, FormulaForm::Usual)};
-  auto events = choose_events(counting, options.run, by_name, select_events);
-
-  // An older processor may lack the events of a formula's usual form.
-  if (!events && by_name.formulas.has_older_form) {
-    EventsByName older{by_name.of_gates,
-                       request_formulas(formulas, FormulaForm::ForOlderProcessors)};
-    if (auto others = choose_events(counting, options.run, older, select_events)) {
-      events = std::move(others);
-      by_name = std::move(older);
-    }
-  }
-  if (!events) return events.error();
+  auto chosen = choose_events_of_plan(options, *counting, here.cores, select_events);
+  if (!chosen) return chosen.error();
 
   Plan plan;
   plan.commands = *std::move(commands);
   plan.reference = pair_by_parameters(plan.commands, plan.commands.front().typed_command_index);
-  plan.setting.events = *std::move(events);
-
-  plan.events_were_asked_for = !counting.events.empty();
-  plan.setting.measures_region = counting.measures_region;
-  plan.reported_metrics = counting.scraped_metrics;
-
-  plan.setting.warmup_runs = options.run.warmup;
-  // The setups of a race all run first, because its commands alternate.
-  plan.setting.order = options.run.order.value_or(
-      options.run.race_limit ? Order::Random : choose_default_order(options.commands));
-  plan.setting.order_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
-  plan.setting.seed = options.run.seed.value_or(here.clock_seed);
-  plan.timeout = options.run.timeout;
-  plan.ignore_failure = options.run.ignore_failure;
-  plan.compiled_end_pattern = options.run.end_pattern;
-  if (options.run.end_pattern) plan.setting.until = options.run.end_pattern->text();
-  plan.setting.jobs = static_cast<std::uint32_t>(options.run.copies_per_run.value_or(1));
-  plan.setting.layouts = static_cast<std::uint32_t>(options.run.layouts.value_or(1));
-
-  plan.confidence = options.gates.confidence.value_or(kDefaultConfidence);
-  plan.shell = options.commands.shell;
+  plan.setting.events = std::move(chosen->events);
+  plan.events_were_asked_for = !counting->events.empty();
+  plan.setting.measures_region = counting->measures_region;
+  plan.reported_metrics = counting->scraped_metrics;
   plan.cores = here.cores;
-  plan.presentation = options.output.presentation;
-  plan.suggested_line =
-      options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
-  plan.hints = make_hints(options, plan.commands);
+  take_run_options(options, here.clock_seed, plan);
+  take_other_options(options, plan);
 
   if (auto metrics = add_metrics({.options = options,
-                                  .counting = counting,
-                                  .formulas = by_name.formulas,
+                                  .counting = *counting,
+                                  .formulas = chosen->formulas,
                                   .has_tree_peak = here.has_tree_peak},
                                  plan);
       !metrics)

@@ -483,75 +483,90 @@ void StepRunner::request_repetition_if_throttled(const Step& step,
                                          max_throttled_redos};
 }
 
-bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::size_t place) {
-  const auto end_with = [this](EarlyEnd why) {
-    cut_short(std::move(why));
-    return false;
-  };
+bool StepRunner::end_session(EarlyEnd why) {
+  cut_short(std::move(why));
+  return false;
+}
 
+bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::size_t place) {
   if (std::holds_alternative<Cancelled>(ended.outcome))
-    return end_with(Interrupted{context_.pending_interrupt()});
+    return end_session(Interrupted{context_.pending_interrupt()});
 
   engine::CountsOfRun counted;
   if (!armed_passes_.empty()) counted = armed_passes_[step.pass]->finish(ended, step.command);
-  if (auto why = find_reason_to_end(step, ended, counted)) return end_with(*std::move(why));
+  if (auto why = find_reason_to_end(step, ended, counted)) return end_session(*std::move(why));
 
   note_end_state(step, ended);
-  const bool is_timed = !step.gives_counts_only();
-  if (is_timed) paces_[step.command].run_seconds.add(to_seconds(ended.time_with_preparation));
+  if (!step.gives_counts_only())
+    paces_[step.command].run_seconds.add(to_seconds(ended.time_with_preparation));
   result_.time += ended.time_with_preparation;
 
   RunRecord run{step, ended.outcome, ended.usage, {}};
   run.details.outlived = static_cast<std::uint32_t>(ended.outlived);
+  if (auto why = take_reported(run, place, ended, counted)) return end_session(*std::move(why));
+
+  if (step.is_thrown_away())
+    count_finished_step();
+  else
+    add_to_result(std::move(run), ended, std::move(counted));
+  return true;
+}
+
+std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place,
+                                               const os::Ended& ended,
+                                               engine::CountsOfRun& counted) {
+  const Step& step = run.step;
   for (const auto& missing :
        {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)}) {
     if (!missing || plan_.ignore_failure) continue;
     command_at_fault_ = step.command;
-    return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
+    return missing->prefixed(cited(plan_.commands[step.command].name));
   }
+  return std::nullopt;
+}
 
-  if (step.is_thrown_away()) {
-    count_finished_step();
-    return true;
-  }
+// The shell's overhead was measured without a simulator, so it does not fit simulated runs.
+void StepRunner::subtract_overhead(RunRecord& run) const {
+  const bool has_shell = !session_.overheads.empty() && run.step.kind != RoundKind::Simulated;
+  if (!has_shell) return;
+  const bool is_below = subtract(session_.overheads[run.step.command], run.usage);
+  run.details.below_overhead = is_below && !run.step.gives_counts_only();
+}
 
-  // The shell's overhead was measured without a simulator, so it does not fit simulated runs.
-  const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
-  if (has_shell) {
-    const bool is_below = subtract(session_.overheads[step.command], run.usage);
-    run.details.below_overhead = is_below && is_timed;
-  }
+void StepRunner::add_to_result(RunRecord run, const os::Ended& ended, engine::CountsOfRun counted) {
+  subtract_overhead(run);
   run.counts = std::move(counted.counts);
   run.instruction_coverage = counted.instruction_coverage;
   run.own_process_counts = std::move(counted.own_process_counts);
 
-  if (step.kind == RoundKind::Untuned) {
+  if (run.step.kind == RoundKind::Untuned) {
     result_.runs.push_back(std::move(run));
-    count_finished_step();
-    return true;
+    return count_finished_step();
   }
 
-  request_repetition_if_throttled(step, counted);
+  request_repetition_if_throttled(run.step, counted);
   if (counted.redo && earlier_attempts_ < counted.redo->max_repetitions) {
-    to_repeat_.push_back(step);
+    to_repeat_.push_back(run.step);
     result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});
-    return true;
+    return;
   }
+  keep_run(std::move(run), ended, std::move(counted));
+}
 
+void StepRunner::keep_run(RunRecord run, const os::Ended& ended, engine::CountsOfRun counted) {
   if (counted.redo && counted.redo->why_left_out) leave_out_counts(run, counted);
   keep_functions(run, counted);
   note_counting(run, ended, std::move(counted));
 
-  if (is_timed) {
-    note_input(step, ended.input);
-    paces_[step.command].wall_time_seconds.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
+  if (!run.step.gives_counts_only()) {
+    note_input(run.step, ended.input);
+    paces_[run.step.command].wall_time_seconds.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   }
 
   result_.runs.push_back(std::move(run));
 
   // Steps after one that is to be repeated are not among the leading ones that are done.
   if (to_repeat_.empty() && earlier_attempts_ == 0) count_finished_step();
-  return true;
 }
 
 /// Keeps the functions of a run, unless it timed out: such a run has no value of the metric, and so

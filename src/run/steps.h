@@ -142,6 +142,16 @@ class StepRunner {
   void request_repetition_if_throttled(const Step& step, engine::CountsOfRun& counted) const;
   /// Returns false if the session must end.
   bool take_ended_run(const Step& step, const os::Ended& ended, std::size_t place);
+  /// Cuts the session short. Returns false.
+  bool end_session(EarlyEnd why);
+  /// Sets the values that a run has reported. Returns an error if one is missing and -i does not
+  /// ignore it. `place`: index of the run in its batch.
+  std::optional<Error> take_reported(RunRecord& run, std::size_t place, const os::Ended& ended,
+                                     engine::CountsOfRun& counted);
+  void subtract_overhead(RunRecord& run) const;
+  /// Adds a run to `result_`: to the runs that are kept, or to those that are repeated.
+  void add_to_result(RunRecord run, const os::Ended& ended, engine::CountsOfRun counted);
+  void keep_run(RunRecord run, const os::Ended& ended, engine::CountsOfRun counted);
   std::optional<EarlyEnd> find_failure(const Step& step, const os::Ended& ended) const;
   std::optional<EarlyEnd> find_failure_of_until(const Step& step, const os::Ended& ended) const;
   std::optional<EarlyEnd> find_reason_to_end(const Step& step, const os::Ended& ended,

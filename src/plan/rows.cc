@@ -272,6 +272,12 @@ std::string name_in_messages(const FormulaDefinition& formula) {
   return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.formula));
 }
 
+Error make_too_many_terms_error(const FormulaDefinition& formula) {
+  return {fmt::format("{} and the formulas before it have more than 100,000 parts together",
+                      name_in_messages(formula)),
+          "use fewer formulas, or shorter ones"};
+}
+
 bool is_of_user_space(const std::vector<Metric>& metrics) {
   const auto cycles = find_metric(metrics, Role::Cycles);
   return cycles && metrics[*cycles].counted_privilege_levels == CountedPrivilegeLevels::UserOnly;
@@ -886,11 +892,7 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
     }
 
     terms_of_all += metric->source.terms.size();
-    if (terms_of_all > kMaxTermsOfAllFormulas)
-      return Error{
-          fmt::format("{} and the formulas before it have more than 100,000 parts together",
-                      name_in_messages(formula)),
-          "use fewer formulas, or shorter ones"};
+    if (terms_of_all > kMaxTermsOfAllFormulas) return make_too_many_terms_error(formula);
 
     metrics.push_back(*std::move(metric));
     earlier_formulas.push_back(&formula);

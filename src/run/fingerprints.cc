@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -54,41 +55,52 @@ bool is_machine_code(std::string_view first_bytes) {
                              [&](std::string_view mark) { return first_bytes.starts_with(mark); });
 }
 
+/// A text of many texts. Each ends with a null byte, and each list with an empty text, so that
+/// different settings never give the same call.
+class CallText {
+ public:
+  void add(std::string_view text) {
+    text_ += text;
+    text_ += '\0';
+  }
+  void add_list(std::span<const std::string> texts) {
+    for (const std::string& text : texts) add(text);
+    add("");
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+/// Returns the arguments of a command. Without a shell, the first word is the program. With a
+/// shell, the only word is the shell's whole line.
+std::span<const std::string> arguments_of(const Plan& plan, const Command& command) {
+  const std::span<const std::string> words = command.words;
+  return plan.shell || words.empty() ? words : words.subspan(1);
+}
+
 /// Returns the command's call as one text: its arguments and all other settings because of which
 /// runs of the same program may differ. Two commands do the same if their programs and their calls
 /// are equal. The program's own name is left out, because files of different names may be the same
 /// program.
 std::string serialize_call(const Plan& plan, const Command& command) {
-  // Each text ends with a null byte, and each list with an empty text, so that different settings
-  // never give the same call.
-  std::string call;
-  const auto add = [&](std::string_view text) {
-    call += text;
-    call += '\0';
-  };
-  const auto end_list = [&] { add(""); };
-
-  // Without a shell, the first word is the program. With a shell, the only word is the shell's
-  // whole line.
-  const std::size_t first_argument = plan.shell ? 0 : 1;
-  for (std::size_t i = first_argument; i < command.words.size(); ++i) add(command.words[i]);
-  end_list();
-
-  for (const std::string& variable : command.environment) add(variable);
-  end_list();
-  add(command.folder);
+  CallText call;
+  call.add_list(arguments_of(plan, command));
+  call.add_list(command.environment);
+  call.add(command.folder);
   const bool has_input_file = !command.input.empty();
-  if (has_input_file) add("<" + command.input);
+  if (has_input_file) call.add("<" + command.input);
 
   // Hooks are commands that the user runs before or after others. Those around each run may change
   // what the run finds.
   for (const HookRow& row : kHookKinds)
-    if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
+    if (row.is_of_a_run()) call.add(command.hooks[row.kind].value_or(""));
 
-  add(command.output.path);
-  add(std::to_string(static_cast<int>(command.output.kind)));
-  add(std::to_string(plan.setting.jobs));
-  return call;
+  call.add(command.output.path);
+  call.add(std::to_string(static_cast<int>(command.output.kind)));
+  call.add(std::to_string(plan.setting.jobs));
+  return call.take();
 }
 
 std::string hash_call(const Plan& plan, const Command& command) {

@@ -156,6 +156,22 @@ std::string option_of(const OwnMetric& metric) {
   return fmt::format("--scrape {}", cited(metric.name + "=" + metric.pattern->text()));
 }
 
+/// Returns the value that the pattern of a metric has found, in the metric's base unit.
+Result<double> parse_match(const OwnMetric& metric, std::string_view match) {
+  auto value = parse_own_value(match, metric.unit);
+  if (!value)
+    return value.error().about(fmt::format("{} found {}, which", option_of(metric), cited(match)));
+  return value;
+}
+
+/// `output_end`: the last lines of the output that was searched.
+Error make_no_match_error(const OwnMetric& metric, const std::string& output_end) {
+  return {fmt::format("{} matches nothing in its output; {}", option_of(metric),
+                      output_end.empty() ? "there is no output"
+                                         : "the output ends with " + cited(output_end)),
+          "use -i to continue without the value"};
+}
+
 /// A part of a stream in which a match must begin. The text around it is read, too, because a
 /// pattern may look at bytes before the window, for example to see that a line begins there, and a
 /// match may end behind the window.
@@ -435,21 +451,13 @@ Result<void> ReportedValues::scrape(std::size_t metric_index, Values& values) co
     const std::optional<std::string_view> match = *search;
     if (!match) continue;
 
-    const auto value = parse_own_value(*match, metric.unit);
-    if (!value)
-      return value.error().about(
-          fmt::format("{} found {}, which", option_of(metric), cited(*match)));
-
+    const auto value = parse_match(metric, *match);
+    if (!value) return value.error();
     values.resize(std::max(values.size(), metric_index + 1));
     values[metric_index] = *value;
     return {};
   }
-
-  const std::string end = read_output_end();
-  return Error{
-      fmt::format("{} matches nothing in its output; {}", option_of(metric),
-                  end.empty() ? "there is no output" : "the output ends with " + cited(end)),
-      "use -i to continue without the value"};
+  return make_no_match_error(metric, read_output_end());
 }
 
 /// Searches a stream from its end, window by window, because a match in the whole stream could take

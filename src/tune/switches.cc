@@ -99,6 +99,25 @@ bool is_word(std::string_view text) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
 }
 
+/// Returns a list of CPUs in the form in which lauka writes such lists; nullopt if it has no CPU.
+std::optional<std::string> canonical_cpu_list(std::string_view text) {
+  const auto cpus = parse_cpu_list(text);
+  return cpus && !cpus->empty() ? std::optional(cpu_list_text(*cpus)) : std::nullopt;
+}
+
+/// Returns a mask of CPUs in the form in which lauka writes such masks; nullopt if it has no CPU.
+std::optional<std::string> canonical_mask(std::string_view text) {
+  const auto cpus = parse_mask(text);
+  return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
+}
+
+/// Returns "+cpuset" or "-cpuset", which lauka writes to the file, and also keeps in its journal.
+/// The file itself lists the controllers that are switched on.
+std::string canonical_controllers(std::string_view text) {
+  const bool is_on = text == "+cpuset" || has_word(text, "cpuset");
+  return is_on ? "+cpuset" : "-cpuset";
+}
+
 /// Returns what is before and after the '*' of a pattern.
 std::pair<std::string_view, std::string_view> split_at_star(std::string_view pattern) {
   const std::size_t star = pattern.find('*');
@@ -537,8 +556,7 @@ const Switch* find_switch(std::string_view path) {
   return found == kSwitches.end() || path.empty() ? nullptr : found;
 }
 
-// Values are compared as texts. So a CPU list, for example, is brought into the form in which lauka
-// writes such lists. Most values have only one form.
+// Values are compared as texts, so they are brought into one form. Most values have only one.
 std::optional<std::string> parse_value(Form form, std::string_view text) {
   text = trimmed(text);
   const std::string as_it_is(text);
@@ -550,20 +568,12 @@ std::optional<std::string> parse_value(Form form, std::string_view text) {
       return parse_value(Form::Word, find_word_in_brackets(text));
     case Form::Number:
       return parse_index(text) ? std::optional(as_it_is) : std::nullopt;
-    case Form::CpuList: {
-      const auto cpus = parse_cpu_list(text);
-      return cpus && !cpus->empty() ? std::optional(cpu_list_text(*cpus)) : std::nullopt;
-    }
-    case Form::CpuMask: {
-      const auto cpus = parse_mask(text);
-      return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
-    }
-    case Form::Controllers: {
-      // The file lists the controllers that are switched on. "+cpuset" and "-cpuset" are what lauka
-      // writes to the file, and also keeps in its journal.
-      const bool is_on = text == "+cpuset" || has_word(text, "cpuset");
-      return is_on ? "+cpuset" : "-cpuset";
-    }
+    case Form::CpuList:
+      return canonical_cpu_list(text);
+    case Form::CpuMask:
+      return canonical_mask(text);
+    case Form::Controllers:
+      return canonical_controllers(text);
     case Form::Group:
       return is_group_value(text) ? std::optional(as_it_is) : std::nullopt;
     case Form::Latency:

@@ -143,31 +143,36 @@ void take_unit_of_ratio(Unit unit, Condition& gate) {
   if (gate.acceptance) gate.acceptance->own_limit.unit = unit;
 }
 
+/// Adds a gate to a plan, with the index of its metric.
+Result<void> add_gate(Condition gate, Plan& plan) {
+  const auto metric_index = find_metric(plan.metrics, gate.metric);
+  if (!metric_index) return make_missing_metric_error(gate.metric, plan.metrics);
+
+  const Metric& metric = plan.metrics[*metric_index];
+  take_unit_of_ratio(metric.unit, gate);
+  if (!gate.limit.needs_reference() && gate.limit.unit != metric.unit)
+    return make_unfit_limit_error(gate, metric.unit);
+
+  if (is_wrong_way_round(gate, metric))
+    plan.setting.events.notes.push_back({"improvement_fails", advise_opposite(gate, metric)});
+  plan.gates.push_back({.condition = gate, .metric = *metric_index});
+  return {};
+}
+
 }  // namespace
 
-/// Adds the gates of --fail-if and similar options to a plan, each with the index of its metric.
-/// Refuses gates that could never be decided.
+/// Adds the gates of --fail-if and similar options to a plan. Refuses gates that could never be
+/// decided.
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
   if (std::ranges::any_of(gates, &Condition::is_for_keeping))
     if (auto pair = check_pair_for_keeping(plan); !pair) return pair;
 
-  bool needs_reference = false;
-  for (Condition gate : gates) {
-    const auto metric_index = find_metric(plan.metrics, gate.metric);
-    if (!metric_index) return make_missing_metric_error(gate.metric, plan.metrics);
-
-    const Metric& metric = plan.metrics[*metric_index];
-    take_unit_of_ratio(metric.unit, gate);
-    if (!gate.limit.needs_reference() && gate.limit.unit != metric.unit)
-      return make_unfit_limit_error(gate, metric.unit);
-
-    needs_reference = needs_reference || gate.limit.needs_reference();
-    if (is_wrong_way_round(gate, metric))
-      plan.setting.events.notes.push_back({"improvement_fails", advise_opposite(gate, metric)});
-    plan.gates.push_back({.condition = gate, .metric = *metric_index});
-  }
+  for (const Condition& gate : gates)
+    if (auto added = add_gate(gate, plan); !added) return added;
 
   // With --baseline, each command has a reference in the earlier session.
+  const bool needs_reference = std::ranges::any_of(
+      gates, [](const Condition& gate) { return gate.limit.needs_reference(); });
   if (needs_reference && !has_baseline) return check_can_compare(plan);
   return {};
 }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,27 +24,28 @@ std::vector<std::string> list_what_runs(const Command& command) {
   return all;
 }
 
+/// Returns the error about two commands that run the same program. `indices`: of both commands.
+Error make_equal_commands_error(const Command& command,
+                                const std::pair<std::size_t, std::size_t>& indices) {
+  // Commands with parameters are the same typed command with several values.
+  const std::string remedy =
+      command.parameters.empty()
+          ? "leave one of them out"
+          : fmt::format("put {{{}}} into the command, so that each value runs a different program",
+                        command.parameters.front().name);
+  return {fmt::format("--race would run the same program twice, because commands {} and {} "
+                      "are both {}",
+                      indices.first + 1, indices.second + 1, cited(command.text)),
+          remedy};
+}
+
 /// Refuses two commands that run the same program in the same way, because a race between them has
 /// no winner.
 Result<void> refuse_equal_commands(const Plan& plan) {
   std::map<std::vector<std::string>, std::size_t> first_commands;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     const auto [first, is_new] = first_commands.try_emplace(list_what_runs(plan.commands[c]), c);
-    if (is_new) continue;
-    const std::size_t equal_command = first->second;
-
-    // Commands with parameters are the same typed command with several values.
-    const Command& command = plan.commands[c];
-    const std::string remedy =
-        command.parameters.empty()
-            ? "leave one of them out"
-            : fmt::format(
-                  "put {{{}}} into the command, so that each value runs a different program",
-                  command.parameters.front().name);
-    return Error{fmt::format("--race would run the same program twice, because commands {} and {} "
-                             "are both {}",
-                             equal_command + 1, c + 1, cited(command.text)),
-                 remedy};
+    if (!is_new) return make_equal_commands_error(plan.commands[c], {first->second, c});
   }
   return {};
 }

@@ -186,28 +186,29 @@ void begin_next_build(BuildQueue& queue, const std::optional<User>& user) {
   queue.waiting = queue.waiting.subspan(1);
 }
 
-/// Waits a little, and returns a running build that has ended; the end of the list if none has.
-std::deque<RunningBuild>::iterator wait_for_ended_build(BuildQueue& queue) {
+/// Waits a little, and takes a build that has ended out of the queue; nullopt if none has.
+std::optional<RunningBuild> wait_for_ended_build(BuildQueue& queue) {
   // The wait for the oldest build keeps the caller's loop from spinning. It is short, because any
   // other build may end first.
   constexpr auto short_wait = std::chrono::milliseconds(5);
   queue.running.front().answer.wait_for(short_wait);
 
-  return std::ranges::find_if(queue.running, [](RunningBuild& build) {
+  const auto ended = std::ranges::find_if(queue.running, [](const RunningBuild& build) {
     return build.answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   });
-}
+  if (ended == queue.running.end()) return std::nullopt;
 
-/// Removes a build that has ended from the queue. Returns its failure; nullopt if it succeeded.
-std::optional<BuildFailed> take_ended_build(BuildQueue& queue,
-                                            std::deque<RunningBuild>::iterator ended) {
-  Answer answer = ended->answer.get();
-  std::optional<BuildFailed> failure;
-  if (!succeeded(answer.outcome))
-    failure = BuildFailed{*ended->build, answer.outcome, last_lines_of(std::move(answer.output))};
+  RunningBuild build = std::move(*ended);
   queue.running.erase(ended);
   ++queue.progress.ended;
-  return failure;
+  return build;
+}
+
+/// Returns the failure of a build that has ended; nullopt if it succeeded.
+std::optional<BuildFailed> find_failure(RunningBuild& ended) {
+  Answer answer = ended.answer.get();
+  if (succeeded(answer.outcome)) return std::nullopt;
+  return BuildFailed{*ended.build, answer.outcome, last_lines_of(std::move(answer.output))};
 }
 
 /// Two layouts of a command.
@@ -280,10 +281,10 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, const Build
     queue.progress.remaining = estimate_remaining(queue.progress);
     context.show(queue.progress);
 
-    const auto ended = wait_for_ended_build(queue);
-    if (ended == queue.running.end()) continue;
-    auto failure = take_ended_build(queue, ended);
-    if (!first_failure) first_failure = std::move(failure);
+    if (auto ended = wait_for_ended_build(queue)) {
+      auto failure = find_failure(*ended);
+      if (!first_failure) first_failure = std::move(failure);
+    }
   }
   return first_failure;
 }

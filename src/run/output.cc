@@ -561,7 +561,7 @@ Result<std::size_t> ReportedValues::find_or_add_metric(const ReportedLine& repor
       std::ranges::find(announced_metrics, reported.metric.name, &OwnMetric::name);
   if (announced == announced_metrics.end()) {
     const auto discovered_index = find_or_discover(reported.metric);
-    if (!discovered_index) return discovered_index;
+    if (!discovered_index) return discovered_index.error();
     return announced_metrics.size() + *discovered_index;
   }
 

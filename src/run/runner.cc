@@ -377,7 +377,7 @@ bool is_part_of_suite(const BenchmarkToRun& run) {
 
 /// Prepares a benchmark's runner. The error names the benchmark if it is part of a suite.
 Result<void> prepare(Runner& runner, const BenchmarkToRun& run) {
-  const auto prepared = runner.steps().prepare();
+  auto prepared = runner.steps().prepare();
   if (prepared || !is_part_of_suite(run)) return prepared;
   return prepared.error().prefixed("benchmark " + cited(run.name));
 }
@@ -401,14 +401,14 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
   Runners runners;
 
   for (const BenchmarkToRun& run : runs) {
-    if (!is_part_of_suite(run)) {
-      runners.push_back(std::make_unique<Runner>(run, context, context.observer, nullptr));
-    } else {
+    if (is_part_of_suite(run)) {
       // Each benchmark of a suite reports its progress to an observer that adds up the progress of
       // all. Runs are numbered through all benchmarks.
       observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
       runners.push_back(
           std::make_unique<Runner>(run, context, *observers.back(), &latest_number_in_suite));
+    } else {
+      runners.push_back(std::make_unique<Runner>(run, context, context.observer, nullptr));
     }
     if (auto prepared = prepare(*runners.back(), run); !prepared) return prepared.error();
   }

@@ -75,31 +75,52 @@ void for_each_list(const CommandOptions& options, const Take& take) {
   take("output", options.outputs, std::mem_fn(&Command::output));
 }
 
-/// Returns what distinguishes a command from others of the same name (its namesakes): each of its
-/// settings that at least one of them lacks, such as "cwd build".
+/// A setting by which commands of the same name (namesakes) may differ.
+struct NamedSetting {
+  std::string_view label;
+  std::string (*value_in)(const Command&);
+};
+
+/// Returns a setting of a command with its label, as "cwd build"; nullopt if the command does not
+/// have it, or if all its namesakes have the same.
+std::optional<std::string> describe_if_different(const NamedSetting& setting,
+                                                 const Command& command,
+                                                 const std::vector<Command*>& namesakes) {
+  const std::string own_value = setting.value_in(command);
+  const auto has_other_value = [&](const Command* other) {
+    return setting.value_in(*other) != own_value;
+  };
+  if (own_value.empty() || std::ranges::none_of(namesakes, has_other_value)) return std::nullopt;
+  return fmt::format("{} {}", setting.label, own_value);
+}
+
+/// Returns the variables of a command that at least one of its namesakes lacks.
+std::vector<std::string> list_different_variables(const Command& command,
+                                                  const std::vector<Command*>& namesakes) {
+  std::vector<std::string> different;
+  for (const std::string& variable : command.environment) {
+    const auto lacks_variable = [&](const Command* other) {
+      return std::ranges::find(other->environment, variable) == other->environment.end();
+    };
+    if (std::ranges::any_of(namesakes, lacks_variable)) different.push_back(variable);
+  }
+  return different;
+}
+
+/// Returns what distinguishes a command from its namesakes.
 std::vector<std::string> list_differences(const Command& command,
                                           const std::vector<Command*>& namesakes) {
-  const auto any_lacks = [&](const auto& has_same) {
-    return std::ranges::any_of(namesakes, [&](const Command* other) { return !has_same(*other); });
-  };
-
   std::vector<std::string> differences;
-  const auto add_if_different = [&](const std::string& label,
-                                    std::string (*setting_of)(const Command&)) {
-    const std::string own_setting = setting_of(command);
-    const auto has_same = [&](const Command& other) { return setting_of(other) == own_setting; };
-    if (!own_setting.empty() && any_lacks(has_same)) differences.push_back(label + own_setting);
+  const auto add_if_different = [&](const NamedSetting& setting) {
+    if (auto described = describe_if_different(setting, command, namesakes))
+      differences.push_back(*std::move(described));
   };
 
-  add_if_different("cwd ", [](const Command& one) { return one.folder; });
-  for (const std::string& variable : command.environment) {
-    const auto has_variable = [&](const Command& other) {
-      return std::ranges::find(other.environment, variable) != other.environment.end();
-    };
-    if (any_lacks(has_variable)) differences.push_back(variable);
-  }
-  add_if_different("input ", [](const Command& one) { return one.input; });
-  add_if_different("output ", [](const Command& one) { return one.output.path; });
+  add_if_different({"cwd", [](const Command& one) { return one.folder; }});
+  for (std::string& variable : list_different_variables(command, namesakes))
+    differences.push_back(std::move(variable));
+  add_if_different({"input", [](const Command& one) { return one.input; }});
+  add_if_different({"output", [](const Command& one) { return one.output.path; }});
   return differences;
 }
 

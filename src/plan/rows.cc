@@ -136,6 +136,14 @@ struct BuiltInFormula {
   bool is_of_one_run = false;
   std::string_view older_expression{};  ///< form with events of older processors; may be empty
   Role role = Role::Other;
+
+  constexpr bool has_older_form() const { return !older_expression.empty(); }
+
+  OwnMetric make_own_metric() const {
+    OwnMetric metric{.name = std::string(name), .better = better, .role = role};
+    metric.unit.unit = unit;
+    return metric;
+  }
 };
 
 constexpr auto kBuiltInFormulas = std::to_array<BuiltInFormula>({
@@ -194,6 +202,11 @@ class FormulaCollector {
            events_of_formulas_.contains(name);
   }
 
+  std::string_view choose_form(const BuiltInFormula& formula) const {
+    const bool uses_older_form = prefers_older_form_ && formula.has_older_form();
+    return uses_older_form ? formula.older_expression : formula.expression;
+  }
+
   /// Adds the built-in formula `name` to the request, after the formulas that it uses itself. Does
   /// nothing if there is no such formula, or if the name is taken.
   void request_built_in(std::string_view name, Requirement requirement) {
@@ -205,17 +218,11 @@ class FormulaCollector {
     if (built_in->is_of_one_run && options_.measures_region) return;
 
     const bool is_required = requirement == Requirement::Required;
-    const bool has_older_form = !built_in->older_expression.empty();
-    if (is_required && has_older_form) request_.has_older_form = true;
-
-    const bool uses_older_form = prefers_older_form_ && has_older_form;
-    auto expression =
-        parse_expression(uses_older_form ? built_in->older_expression : built_in->expression);
+    if (is_required && built_in->has_older_form()) request_.has_older_form = true;
+    auto expression = parse_expression(choose_form(*built_in));
     if (!expression) return;
 
-    OwnMetric metric{.name = std::string(name), .better = built_in->better, .role = built_in->role};
-    metric.unit.unit = built_in->unit;
-    add({.metric = std::move(metric),
+    add({.metric = built_in->make_own_metric(),
          .expression = *std::move(expression),
          .is_by_user = false,
          .is_required = is_required,

@@ -131,6 +131,28 @@ bool add_bytes(const os::TextFile& file, const ReadContext& reader, Sha256& hash
   return true;
 }
 
+/// Returns true if two files have the same bytes, which are then added to `hash`. If it returns
+/// false, `hash` is of no use.
+bool add_common_bytes(const os::TextFile& file, const os::TextFile& other_file,
+                      const ReadContext& reader, Sha256& hash) {
+  std::array<char, 16384> bytes;
+  std::array<char, 16384> other_bytes;
+  std::uint64_t offset = 0;
+  for (;;) {
+    const std::size_t count = file.read(offset, bytes);
+    const std::size_t other_count = other_file.read(offset, other_bytes);
+    if (other_count != count) return false;
+    if (!std::equal(bytes.begin(), bytes.begin() + count, other_bytes.begin())) return false;
+
+    const bool are_both_at_end = count == 0;
+    if (are_both_at_end) return true;
+
+    if (reader.interrupt_check() != 0) return false;
+    hash.add({bytes.data(), count});
+    offset += count;
+  }
+}
+
 /// Returns true if two files have the same bytes, which are then added to `hash`, so that equal
 /// files are read only once. If it returns false, `hash` is of no use: the files differ, one cannot
 /// be read, or the user has interrupted.
@@ -143,23 +165,7 @@ bool add_bytes_if_equal(const std::string& path, const std::string& other_path,
   const bool is_one_file = path == other_path;
   if (is_one_file) return add_bytes(*file, reader, hash);
   if (file->facts().size != other_file->facts().size) return false;
-
-  std::array<char, 16384> bytes;
-  std::array<char, 16384> other_bytes;
-  std::uint64_t offset = 0;
-  for (;;) {
-    const std::size_t count = file->read(offset, bytes);
-    const std::size_t other_count = other_file->read(offset, other_bytes);
-    if (other_count != count) return false;
-    if (!std::equal(bytes.begin(), bytes.begin() + count, other_bytes.begin())) return false;
-
-    const bool are_both_at_end = count == 0;
-    if (are_both_at_end) return true;
-
-    if (reader.interrupt_check() != 0) return false;
-    hash.add({bytes.data(), count});
-    offset += count;
-  }
+  return add_common_bytes(*file, *other_file, reader, hash);
 }
 
 /// Returns nullopt if the user interrupts.

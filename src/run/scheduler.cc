@@ -815,13 +815,15 @@ std::optional<double> Scheduler::seconds_left_after_simulation(const UnderWay& n
 
   // The simulated rounds are over, but no run has shown yet how long the others take.
   const bool is_simulating = now.step.kind == RoundKind::Simulated;
-  if (!is_simulating) return std::nullopt;
+  return is_simulating ? std::optional(seconds_of_budget()) : std::nullopt;
+}
 
+// Timed and counting runs are likely to use up their budget.
+double Scheduler::seconds_of_budget() const {
   // Simulated runs take much longer than others. A fixed number of timed runs adds little to them.
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
   if (is_only_simulated || plan_.setting.stop.exact_runs) return 0.0;
 
-  // Otherwise timed and counting runs are likely to use up their budget.
   const auto commands = static_cast<double>(plan_.commands.size());
   return commands * Seconds(plan_.setting.stop.budget_per_command).count();
 }

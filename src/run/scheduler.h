@@ -245,6 +245,8 @@ class Scheduler : NonCopyable {
   double counting_seconds_left(const UnderWay& now, double timed_seconds) const;
   std::optional<double> seconds_left_of_counting_alone(const UnderWay& now) const;
   double seconds_left_by_paces(const UnderWay& now, std::span<const Pace> paces) const;
+  /// Returns the seconds that timed and counting rounds are likely to need before any has run.
+  double seconds_of_budget() const;
   /// Returns the seconds that timed and counting rounds need; nullopt if unknown.
   std::optional<double> seconds_left_after_simulation(const UnderWay& now,
                                                       std::span<const Pace> paces) const;

@@ -336,6 +336,12 @@ void StepRunner::add_counters(std::size_t pass, os::Launch& launch) const {
   launch.sample_listener = armed->samples();
 }
 
+// A control group measures the peak memory of all processes of a run together.
+Result<void> StepRunner::add_control_group(os::Launch& launch) {
+  if (benchmark_.groups == nullptr) return {};
+  return assign_or_error(benchmark_.groups->begin(), launch.control_group_file);
+}
+
 Result<os::Launch> StepRunner::make_launch(const Step& step, std::size_t run_in_batch) {
   // A hook may have made the program just now, so it is examined only here, if not before.
   look_for_counter_loss(step.command);
@@ -348,12 +354,7 @@ Result<os::Launch> StepRunner::make_launch(const Step& step, std::size_t run_in_
   launch.launch_variable_value = reported_.metric_file_path(run_in_batch);
   ask_for_end_state(step, launch);
 
-  // A control group measures the peak memory of all processes of a run together.
-  if (benchmark_.groups != nullptr) {
-    auto group = benchmark_.groups->begin();
-    if (!group) return group.error();
-    launch.control_group_file = *std::move(group);
-  }
+  if (auto added = add_control_group(launch); !added) return added.error();
 
   // With --until, the listener ends the run at a certain line of its output.
   if (awaited_) {

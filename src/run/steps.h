@@ -135,6 +135,7 @@ class StepRunner {
   /// `run_in_batch`: index that the run has in its batch.
   Result<os::Launch> make_launch(const Step& step, std::size_t run_in_batch);
   void add_counters(std::size_t pass, os::Launch& launch) const;
+  Result<void> add_control_group(os::Launch& launch);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps,
                                                 std::size_t first_run_in_batch);
   void keep_functions(const RunRecord& run, engine::CountsOfRun& counted);

@@ -205,6 +205,14 @@ int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) 
   return error;
 }
 
+/// Locks the journal's folder, which the process `writer_pid` has locked before. The lock of a
+/// killed lauka may take a moment to go.
+int lock_after(os::SettingFiles& files, const std::optional<int>& writer_pid) {
+  constexpr std::chrono::milliseconds no_patience{0};
+  const bool has_writer_died = writer_pid && !files.is_alive(*writer_pid);
+  return lock_patiently(files, has_writer_died ? kPatience : no_patience);
+}
+
 /// Returns the error for the errno of making or locking the journal's folder.
 Error make_claim_error(int error) {
   // SettingFiles::lock() returns EPERM for a folder that others may write to.
@@ -225,11 +233,8 @@ Result<void> claim_machine(os::SettingFiles& files) {
     const bool has_folder = error == 0 || error == EEXIST;
     if (!has_folder) break;
 
-    // The lock of a killed lauka may take a moment to go.
-    constexpr std::chrono::milliseconds no_patience{0};
     const auto writer_pid = journal_writer_pid(files);
-    const bool has_writer_died = writer_pid && !files.is_alive(*writer_pid);
-    error = lock_patiently(files, has_writer_died ? kPatience : no_patience);
+    error = lock_after(files, writer_pid);
     if (error == 0) return {};
 
     const bool is_locked_by_another = error == EWOULDBLOCK;

@@ -477,6 +477,12 @@ Result<ChosenEvents> choose_events_of_plan(const Options& options, const Countin
   return events.error();
 }
 
+void take_counting_options(const CountingOptions& options, Plan& plan) {
+  plan.events_were_asked_for = !options.events.empty();
+  plan.setting.measures_region = options.measures_region;
+  plan.reported_metrics = options.scraped_metrics;
+}
+
 /// Gives a plan the options on runs. `clock_seed`: the seed without --seed.
 void take_run_options(const Options& options, std::uint64_t clock_seed, Plan& plan) {
   const RunOptions& run = options.run;
@@ -502,6 +508,14 @@ void take_other_options(const Options& options, Plan& plan) {
   plan.suggested_line =
       options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
   plan.hints = make_hints(options, plan.commands);
+}
+
+/// Adds to a plan, which already has events and options, what depends on them.
+Result<void> complete(const MetricsToPlan& metrics, Plan& plan) {
+  if (auto added = add_metrics(metrics, plan); !added) return added;
+  plan.setting.stop =
+      make_stop_rule(metrics.options.run, plan.setting.events.count_passes(RoundKind::Timed));
+  return add_judgement(metrics.options, plan);
 }
 
 }  // namespace
@@ -575,24 +589,16 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   plan.commands = *std::move(commands);
   plan.reference = pair_by_parameters(plan.commands, plan.commands.front().typed_command_index);
   plan.setting.events = std::move(chosen->events);
-  plan.events_were_asked_for = !counting->events.empty();
-  plan.setting.measures_region = counting->measures_region;
-  plan.reported_metrics = counting->scraped_metrics;
   plan.cores = here.cores;
+  take_counting_options(*counting, plan);
   take_run_options(options, here.clock_seed, plan);
   take_other_options(options, plan);
 
-  if (auto metrics = add_metrics({.options = options,
-                                  .counting = *counting,
-                                  .formulas = chosen->formulas,
-                                  .has_tree_peak = here.has_tree_peak},
-                                 plan);
-      !metrics)
-    return metrics.error();
-  plan.setting.stop =
-      make_stop_rule(options.run, plan.setting.events.count_passes(RoundKind::Timed));
-  if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
-
+  const MetricsToPlan metrics{.options = options,
+                              .counting = *counting,
+                              .formulas = chosen->formulas,
+                              .has_tree_peak = here.has_tree_peak};
+  if (auto completed = complete(metrics, plan); !completed) return completed.error();
   return plan;
 }
 

@@ -15,6 +15,24 @@ namespace {
 
 constexpr std::string_view kLayoutVariable = "layout";
 
+/// Fills in the number of a layout in all parts of a command but its name.
+void fill_in_layout_everywhere(Command& command, std::uint32_t layout) {
+  // Users count layouts from 1, and lauka from 0.
+  const std::vector<Parameter> layout_number = {
+      {.name = std::string(kLayoutVariable), .value = std::to_string(layout + 1)}};
+
+  command.text = fill_in(command.text, layout_number);
+  command.words = fill_in(std::move(command.words), layout_number);
+  command.environment = fill_in(std::move(command.environment), layout_number);
+  command.input = fill_in(command.input, layout_number);
+  command.output = fill_in(command.output, layout_number);
+  command.folder = fill_in(command.folder, layout_number);
+  if (command.expected) command.expected = fill_in(*command.expected, layout_number);
+  if (command.build) command.build = fill_in(*command.build, layout_number);
+  for (auto& hook : command.hooks.all)
+    if (hook) hook = fill_in(*hook, layout_number);
+}
+
 }  // namespace
 
 bool mentions_layout(std::string_view text) {
@@ -33,26 +51,11 @@ std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t c
   // to it owns nothing.
   if (plan.setting.layouts == 1) return {std::shared_ptr<void>(), &plan.commands[command]};
 
-  auto filled_in = std::make_shared<Command>(plan.commands[command]);
-  Command& built = *filled_in;
-  // Users count layouts from 1, and lauka from 0.
-  const std::vector<Parameter> layout_number = {
-      {.name = std::string(kLayoutVariable), .value = std::to_string(layout + 1)}};
-
-  built.name =
+  auto built = std::make_shared<Command>(plan.commands[command]);
+  fill_in_layout_everywhere(*built, layout);
+  built->name =
       name_in_layout(plan, Step{.command = static_cast<std::uint32_t>(command), .layout = layout});
-  built.text = fill_in(built.text, layout_number);
-  built.words = fill_in(std::move(built.words), layout_number);
-  built.environment = fill_in(std::move(built.environment), layout_number);
-  built.input = fill_in(built.input, layout_number);
-  built.output = fill_in(built.output, layout_number);
-  built.folder = fill_in(built.folder, layout_number);
-  if (built.expected) built.expected = fill_in(*built.expected, layout_number);
-  if (built.build) built.build = fill_in(*built.build, layout_number);
-  for (auto& hook : built.hooks.all)
-    if (hook) hook = fill_in(*hook, layout_number);
-
-  return filled_in;
+  return built;
 }
 
 std::string name_in_layout(const Plan& plan, const Step& step) {

@@ -75,31 +75,52 @@ void for_each_list(const CommandOptions& options, const Take& take) {
   take("output", options.outputs, std::mem_fn(&Command::output));
 }
 
-/// Returns what distinguishes a command from others of the same name (its namesakes): each of its
-/// settings that at least one of them lacks, such as "cwd build".
+/// A setting by which commands of the same name (namesakes) may differ.
+struct NamedSetting {
+  std::string_view label;
+  std::string (*value_in)(const Command&);
+};
+
+/// Returns a setting of a command with its label, as "cwd build"; nullopt if the command does not
+/// have it, or if all its namesakes have the same.
+std::optional<std::string> describe_if_different(const NamedSetting& setting,
+                                                 const Command& command,
+                                                 const std::vector<Command*>& namesakes) {
+  const std::string own_value = setting.value_in(command);
+  const auto has_other_value = [&](const Command* other) {
+    return setting.value_in(*other) != own_value;
+  };
+  if (own_value.empty() || std::ranges::none_of(namesakes, has_other_value)) return std::nullopt;
+  return fmt::format("{} {}", setting.label, own_value);
+}
+
+/// Returns the variables of a command that at least one of its namesakes lacks.
+std::vector<std::string> list_different_variables(const Command& command,
+                                                  const std::vector<Command*>& namesakes) {
+  std::vector<std::string> different;
+  for (const std::string& variable : command.environment) {
+    const auto lacks_variable = [&](const Command* other) {
+      return std::ranges::find(other->environment, variable) == other->environment.end();
+    };
+    if (std::ranges::any_of(namesakes, lacks_variable)) different.push_back(variable);
+  }
+  return different;
+}
+
+/// Returns what distinguishes a command from its namesakes.
 std::vector<std::string> list_differences(const Command& command,
                                           const std::vector<Command*>& namesakes) {
-  const auto any_lacks = [&](const auto& has_same) {
-    return std::ranges::any_of(namesakes, [&](const Command* other) { return !has_same(*other); });
-  };
-
   std::vector<std::string> differences;
-  const auto add_if_different = [&](const std::string& label,
-                                    std::string (*setting_of)(const Command&)) {
-    const std::string own_setting = setting_of(command);
-    const auto has_same = [&](const Command& other) { return setting_of(other) == own_setting; };
-    if (!own_setting.empty() && any_lacks(has_same)) differences.push_back(label + own_setting);
+  const auto add_if_different = [&](const NamedSetting& setting) {
+    if (auto described = describe_if_different(setting, command, namesakes))
+      differences.push_back(*std::move(described));
   };
 
-  add_if_different("cwd ", [](const Command& one) { return one.folder; });
-  for (const std::string& variable : command.environment) {
-    const auto has_variable = [&](const Command& other) {
-      return std::ranges::find(other.environment, variable) != other.environment.end();
-    };
-    if (any_lacks(has_variable)) differences.push_back(variable);
-  }
-  add_if_different("input ", [](const Command& one) { return one.input; });
-  add_if_different("output ", [](const Command& one) { return one.output.path; });
+  add_if_different({"cwd", [](const Command& one) { return one.folder; }});
+  for (std::string& variable : list_different_variables(command, namesakes))
+    differences.push_back(std::move(variable));
+  add_if_different({"input", [](const Command& one) { return one.input; }});
+  add_if_different({"output", [](const Command& one) { return one.output.path; }});
   return differences;
 }
 
@@ -142,6 +163,25 @@ bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& vari
     wheels[i] = 0;
   }
   return false;
+}
+
+/// Returns a key that combinations of a command share if the variables that it uses have the same
+/// values.
+std::vector<std::size_t> make_key(std::size_t command, const std::vector<std::size_t>& used,
+                                  const std::vector<std::size_t>& wheels) {
+  std::vector<std::size_t> key = {command};
+  for (const std::size_t v : used) key.push_back(wheels[v]);
+  return key;
+}
+
+/// Returns the variables with the indices `used`, with their present values.
+std::vector<Parameter> present_values(const std::vector<Variable>& variables,
+                                      const std::vector<std::size_t>& used,
+                                      const std::vector<std::size_t>& wheels) {
+  std::vector<Parameter> values;
+  for (const std::size_t v : used)
+    values.push_back({.name = variables[v].name, .value = variables[v].values[wheels[v]]});
+  return values;
 }
 
 Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>& options) {
@@ -216,16 +256,22 @@ class CommandMaker {
     return {};
   }
 
+  /// Returns the indices of the variables that each typed command mentions.
+  std::vector<std::vector<std::size_t>> list_used_variables(
+      const std::vector<Variable>& variables) const {
+    std::vector<std::vector<std::size_t>> used(typed_count_);
+    for (std::size_t command = 0; command < typed_count_; ++command)
+      for (std::size_t v = 0; v < variables.size(); ++v)
+        if (mentions_variable(command, variables[v])) used[command].push_back(v);
+    return used;
+  }
+
   /// Combines each typed command with the values of the variables that it mentions. A command that
   /// mentions none occurs once. In the result, typed commands vary fastest, then the first
   /// variable.
   Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
     if (auto checked = check_number_of_combinations(variables); !checked) return checked.error();
-
-    std::vector<std::vector<std::size_t>> used_variables(typed_count_);
-    for (std::size_t command = 0; command < typed_count_; ++command)
-      for (std::size_t v = 0; v < variables.size(); ++v)
-        if (mentions_variable(command, variables[v])) used_variables[command].push_back(v);
+    const std::vector<std::vector<std::size_t>> used_variables = list_used_variables(variables);
 
     // The wheels turn like those of a mileage counter: wheels[v] is the index of the present value
     // of variable v.
@@ -234,17 +280,12 @@ class CommandMaker {
     std::vector<std::size_t> wheels(variables.size(), 0);
     do {
       for (std::size_t command = 0; command < typed_count_; ++command) {
-        Combination combination{.typed = command};
-        std::vector<std::size_t> key = {command};
-        for (const std::size_t v : used_variables[command]) {
-          key.push_back(wheels[v]);
-          combination.parameters.push_back(
-              {.name = variables[v].name, .value = variables[v].values[wheels[v]]});
-        }
-
         // Other values of a variable that the command does not use would only repeat the command.
-        const bool is_new = known_keys.insert(std::move(key)).second;
-        if (is_new) combinations.push_back(std::move(combination));
+        const std::vector<std::size_t>& used = used_variables[command];
+        const bool is_new = known_keys.insert(make_key(command, used, wheels)).second;
+        if (is_new)
+          combinations.push_back(
+              {.typed = command, .parameters = present_values(variables, used, wheels)});
       }
     } while (advance(wheels, variables));
 
@@ -273,8 +314,30 @@ class CommandMaker {
     return fits;
   }
 
-  /// Makes the command number `measured` of those that are measured, with all that options set for
-  /// it, and with the values of its parameters filled in.
+  /// Returns which of an option's `count` values a measured command has. The user gives an option
+  /// once for all commands, once for each typed command, or once for each measured one.
+  std::size_t choose_value(std::size_t count, std::size_t typed, std::size_t measured) const {
+    if (count == 1) return 0;
+    return count == typed_count_ ? typed : measured;
+  }
+
+  /// Sets all parts of a command that options set for it, with the values of its parameters filled
+  /// in.
+  void set_parts(const Combination& combination, std::size_t measured, Command& command) const {
+    for_each_list(options_, [&](std::string_view, const auto& values, const auto& part_of) {
+      if (values.empty()) return;
+      const auto& value = values.at(choose_value(values.size(), combination.typed, measured));
+
+      // A hook or a build that is empty, or that the parameters make empty, does not exist.
+      auto& part = part_of(command);
+      if constexpr (std::is_same_v<decltype(part), std::optional<std::string>&>)
+        part = fill_in_or_none(value, combination.parameters);
+      else
+        part = fill_in(value, combination.parameters);
+    });
+  }
+
+  /// Makes the command number `measured` of those that are measured.
   Result<Command> make_command(const Combination& combination, std::size_t measured) const {
     Command command;
     command.text = fill_in(options_.command_lines[combination.typed], combination.parameters);
@@ -282,30 +345,12 @@ class CommandMaker {
     command.parameters = combination.parameters;
     command.typed_command_index = combination.typed;
     command.unfilled_name = unfilled_name_of(combination.typed);
-
-    // The user gives an option once for all commands, once for each typed command, or once for each
-    // measured one.
-    for_each_list(options_, [&](std::string_view, const auto& values, const auto& part_of) {
-      if (values.empty()) return;
-      std::size_t value_index = measured;
-      if (values.size() == 1)
-        value_index = 0;
-      else if (values.size() == typed_count_)
-        value_index = combination.typed;
-
-      // A hook or a build that is empty, or that the parameters make empty, does not exist.
-      auto& part = part_of(command);
-      if constexpr (std::is_same_v<decltype(part), std::optional<std::string>&>)
-        part = fill_in_or_none(values.at(value_index), combination.parameters);
-      else
-        part = fill_in(values.at(value_index), combination.parameters);
-    });
+    set_parts(combination, measured, command);
 
     auto words = make_argv(command.text);
     if (!words)
       return words.error().about(fmt::format("command {} {}", measured + 1, cited(command.text)));
     command.words = *std::move(words);
-
     return command;
   }
 
@@ -496,6 +541,44 @@ std::string join_one_word_commands(const std::vector<Command>& commands, std::si
   return joined;
 }
 
+/// Returns the option that the user meant by a command, with its value. After "help", the next
+/// command is the topic.
+std::string write_intended_option(const IntendedCommand& intended, const Plan& plan,
+                                  std::size_t failed) {
+  const Command& command = plan.commands[failed];
+  const bool has_topic = command.text == "help" && failed + 1 < plan.commands.size();
+  std::string value;
+  if (intended.is_of_file)
+    value = command.words.front();
+  else if (has_topic)
+    value = plan.commands[failed + 1].text;
+  return std::string(intended.advice) + (value.empty() ? "" : " " + shell_quoted(value));
+}
+
+/// Returns what to type instead of a command whose program does not exist; empty if that is not
+/// known.
+std::string find_suggestion(const Plan& plan, std::size_t failed) {
+  const std::string& program = plan.commands[failed].words.front();
+  if (const IntendedCommand* intended = find_intended_command(program); intended != nullptr)
+    return write_intended_option(*intended, plan, failed);
+
+  // The user meant an option, but typed it with a long dash, or after "--".
+  if (const std::string option = replace_leading_dash(program); !option.empty())
+    return "an option begins with a plain hyphen; write " + option;
+  const std::string& quoted_line = plan.suggested_line;
+  if (program.starts_with('-')) {
+    const std::string quoting =
+        quoted_line.empty() ? "" : "quote the command as " + quoted_line + "; ";
+    return quoting + "lauka's own options belong before --";
+  }
+
+  // The user forgot quotes, so that an argument of the command became a command.
+  const std::string joined = join_one_word_commands(plan.commands, failed);
+  if (joined.empty()) return "";
+  return "if it is an argument, quote it together with its program, as " +
+         (quoted_line.empty() ? cited(joined) : quoted_line);
+}
+
 }  // namespace
 
 Error make_too_many_names_error(std::size_t names, std::size_t commands) {
@@ -517,35 +600,9 @@ Error add_suggestion(Error error, const Plan& plan, std::size_t failed) {
     return {error.what, "name a shell in PATH, write its path, or use -N to run without a shell"};
   if (plan.shell) return error;
 
-  // The user meant an option of lauka. After "help", the next command is the topic.
-  const Command& command = plan.commands[failed];
-  const std::string& program = command.words.front();
-  if (const IntendedCommand* intended = find_intended_command(program); intended != nullptr) {
-    const bool has_topic = command.text == "help" && failed + 1 < plan.commands.size();
-    std::string word_of_option;
-    if (intended->is_of_file)
-      word_of_option = program;
-    else if (has_topic)
-      word_of_option = plan.commands[failed + 1].text;
-    return {error.what, std::string(intended->advice) +
-                            (word_of_option.empty() ? "" : " " + shell_quoted(word_of_option))};
-  }
-
-  // The user meant an option, but typed it with a long dash, or after "--".
-  if (const std::string option = replace_leading_dash(program); !option.empty())
-    return {error.what, "an option begins with a plain hyphen; write " + option};
-  const std::string& quoted_line = plan.suggested_line;
-  if (program.starts_with('-')) {
-    const std::string quoting =
-        quoted_line.empty() ? "" : "quote the command as " + quoted_line + "; ";
-    return {error.what, quoting + "lauka's own options belong before --"};
-  }
-
-  // The user forgot quotes, so that an argument of the command became a command.
-  const std::string joined = join_one_word_commands(plan.commands, failed);
-  if (joined.empty()) return error;
-  return {error.what, "if it is an argument, quote it together with its program, as " +
-                          (quoted_line.empty() ? cited(joined) : quoted_line)};
+  const std::string suggestion = find_suggestion(plan, failed);
+  if (suggestion.empty()) return error;
+  return {error.what, suggestion};
 }
 
 std::vector<std::string> make_hints(const Options& options, const std::vector<Command>& commands) {

@@ -84,59 +84,68 @@ Error make_no_metric_error(const std::string& name, const std::vector<std::strin
                        : fmt::format("did you mean {}? {}", listed(near, "or"), how_to_list)};
 }
 
+/// Returns the names of the metrics that lauka itself defines.
+std::vector<std::string_view> list_metric_names() {
+  std::vector<std::string_view> names;
+  names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
+  for (const DerivedMetric& metric : kDerivedMetrics) names.push_back(metric.name);
+  for (const BuiltInMetric& metric : kBuiltInMetrics) names.push_back(metric.name);
+  return names;
+}
+
+/// True if `name`, which is no metric, probably is a misspelt one. The name of a portable event,
+/// such as "cycles", is spelt correctly even if it is similar.
+bool is_misspelt_metric(const std::string& name,
+                        const std::vector<std::string_view>& metric_names) {
+  return role_of_event(name) == Role::Other && !nearest(name, metric_names).empty();
+}
+
+/// Returns the error about an event of a formula that probably was meant as a metric; nullopt if it
+/// was not.
+std::optional<Error> explain_event_of_formula(const std::string& name,
+                                              const std::vector<std::string_view>& metric_names) {
+  // Names of events may contain a minus sign, so "wall_time-user_time" is read as one name.
+  const std::string before_dash = name.substr(0, name.find('-'));
+  const bool lacks_blanks = before_dash != name && built_in_metric(before_dash) != nullptr;
+  if (!lacks_blanks && !is_misspelt_metric(name, metric_names)) return std::nullopt;
+  return Error{fmt::format("a formula of --derive needs {}, which is not measured", cited(name)),
+               lacks_blanks ? "put spaces around a minus sign"
+                            : fmt::format("did you mean {}?", nearest(name, metric_names))};
+}
+
 /// Explains why the engine refused events. Names in gates and formulas that are no metrics are
 /// taken for events, so if one of them probably is a misspelt metric, the user is told so.
 /// Otherwise, the engine's own error is the explanation.
 Error explain_refusal(const EventsByName& by_name, const Error& engine_error) {
-  std::vector<std::string_view> metric_names;
-  metric_names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
-  for (const DerivedMetric& metric : kDerivedMetrics) metric_names.push_back(metric.name);
-  for (const BuiltInMetric& metric : kBuiltInMetrics) metric_names.push_back(metric.name);
-
-  // The name of a portable event, such as "cycles", is spelt correctly even if it is similar.
-  const auto is_misspelt_metric = [&](const std::string& name) {
-    return role_of_event(name) == Role::Other && !nearest(name, metric_names).empty();
-  };
+  const std::vector<std::string_view> metric_names = list_metric_names();
 
   for (const std::string& name : by_name.of_gates) {
     const bool is_unknown_to_engine = engine_error.unknown_name == name;
-    if (is_unknown_to_engine || is_misspelt_metric(name))
+    if (is_unknown_to_engine || is_misspelt_metric(name, metric_names))
       return make_no_metric_error(name, metric_names);
   }
 
-  for (const std::string& name : by_name.formulas.events) {
-    // Names of events may contain a minus sign, so "wall_time-user_time" is read as one name.
-    const std::string before_dash = name.substr(0, name.find('-'));
-    const bool lacks_blanks = before_dash != name && built_in_metric(before_dash) != nullptr;
-    if (!lacks_blanks && !is_misspelt_metric(name)) continue;
-    return Error{fmt::format("a formula of --derive needs {}, which is not measured", cited(name)),
-                 lacks_blanks ? "put spaces around a minus sign"
-                              : fmt::format("did you mean {}?", nearest(name, metric_names))};
-  }
+  for (const std::string& name : by_name.formulas.events)
+    if (auto why = explain_event_of_formula(name, metric_names)) return *std::move(why);
 
   return engine_error;
 }
 
-/// Lets the engine select the events that options, gates and formulas name and, if `with_defaults`,
-/// those that it counts by default. The engine divides them into passes, each of which is counted
-/// in other runs.
-Result<EventSet> select_wanted_events(const CountingOptions& options, const EventsByName& by_name,
-                                      bool with_defaults, const EventSelector& select_events) {
-  std::vector<std::string> names = options.events;
-  for (const std::string& name : by_name.all()) add_once(names, name);
+/// Returns a request for the events `names`. A formula can only be computed if one pass counts all
+/// of its events, so their pairs are more important than the pairs that every request has.
+EventRequest make_event_request(const std::vector<std::string>& names,
+                                const CountingOptions& options, const EventsByName& by_name) {
+  EventRequest request{.names = names, .single_pass = options.single_pass};
+  const auto& pairs = by_name.formulas.event_pairs;
+  request.pairs_for_one_pass.insert(request.pairs_for_one_pass.begin(), pairs.begin(), pairs.end());
+  return request;
+}
 
-  // A formula can only be computed if one pass counts all of its events, so their pairs are more
-  // important than the pairs that every request has.
-  const auto make_request = [&](const std::vector<std::string>& wanted) {
-    EventRequest request{.names = wanted, .single_pass = options.single_pass};
-    const auto& pairs = by_name.formulas.event_pairs;
-    request.pairs_for_one_pass.insert(request.pairs_for_one_pass.begin(), pairs.begin(),
-                                      pairs.end());
-    return request;
-  };
-
-  if (!with_defaults) return select_events(make_request(names));
-
+/// Lets the engine select the events that it counts by default, and the events `names`.
+Result<EventSet> select_default_events_and(const std::vector<std::string>& names,
+                                           const CountingOptions& options,
+                                           const EventsByName& by_name,
+                                           const EventSelector& select_events) {
   // A request without names selects the default events. If others are to be added, a single pass is
   // demanded only of the request for all of them.
   const bool adds_names = !names.empty();
@@ -149,11 +158,22 @@ Result<EventSet> select_wanted_events(const CountingOptions& options, const Even
   const bool may_have_any_passes = !options.single_pass && by_name.formulas.event_pairs.empty();
   if (adds_nothing && may_have_any_passes) return defaults;
 
-  auto all_events = select_events(make_request(all_names));
+  auto all_events = select_events(make_event_request(all_names, options, by_name));
   if (all_events)
     all_events->notes.insert(all_events->notes.begin(), defaults->notes.begin(),
                              defaults->notes.end());
   return all_events;
+}
+
+/// Lets the engine select the events that options, gates and formulas name and, if `with_defaults`,
+/// those that it counts by default. The engine divides them into passes, each of which is counted
+/// in other runs.
+Result<EventSet> select_wanted_events(const CountingOptions& options, const EventsByName& by_name,
+                                      bool with_defaults, const EventSelector& select_events) {
+  std::vector<std::string> names = options.events;
+  for (const std::string& name : by_name.all()) add_once(names, name);
+  return with_defaults ? select_default_events_and(names, options, by_name, select_events)
+                       : select_events(make_event_request(names, options, by_name));
 }
 
 Result<void> refuse_percentiles_in_formulas(const FormulaRequest& formulas) {
@@ -189,6 +209,22 @@ Result<void> check_listed_events(const CountingOptions& options, const EventSet&
   return {};
 }
 
+/// True if the rows that the user has selected need no events.
+bool do_selected_rows_need_no_events(const CountingOptions& options) {
+  const MetricSelection selection = options.metric_selection;
+  return selection == MetricSelection::Time ||
+         (selection == MetricSelection::Listed && do_rows_need_no_events(options));
+}
+
+/// Refuses events that need more passes than there may be runs, because each pass needs a run.
+Result<void> check_runs_for_passes(const RunOptions& run, std::size_t passes) {
+  const auto max_runs = run.runs ? run.runs : run.max_runs;
+  if (!max_runs || *max_runs >= passes) return {};
+  return Error{fmt::format("the events need {} passes, more than the {} of each command", passes,
+                           plural(*max_runs, "run")),
+               fmt::format("allow {} runs, or count fewer events", passes)};
+}
+
 /// Chooses the events to count: those that the user names in options, gates and formulas, and the
 /// default events unless these are not wanted. Returns no events if none are needed.
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
@@ -196,10 +232,7 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   if (auto checked = refuse_percentiles_in_formulas(by_name.formulas); !checked)
     return checked.error();
 
-  const MetricSelection selection = options.metric_selection;
-  const bool rows_need_no_events =
-      selection == MetricSelection::Time ||
-      (selection == MetricSelection::Listed && do_rows_need_no_events(options));
+  const bool rows_need_no_events = do_selected_rows_need_no_events(options);
   const bool were_asked_for = !options.events.empty() || !by_name.all().empty();
   if (rows_need_no_events && !were_asked_for) return EventSet{};
 
@@ -213,19 +246,33 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   if (auto checked = check_listed_events(options, *events, select_events); !checked)
     return checked.error();
 
-  // Each pass needs a run. With fewer runs, some events stay uncounted. This is an error if the
-  // user has asked for events, but refusing `-r 1` because of default events would be worse.
-  const std::size_t passes = events->count_passes(RoundKind::Timed);
-  const auto max_runs = run.runs ? run.runs : run.max_runs;
-  if (were_asked_for && max_runs && *max_runs < passes)
-    return Error{fmt::format("the events need {} passes, more than the {} of each command", passes,
-                             plural(*max_runs, "run")),
-                 fmt::format("allow {} runs, or count fewer events", passes)};
+  // With too few runs, default events stay uncounted, because refusing `-r 1` would be worse.
+  if (were_asked_for)
+    if (auto enough = check_runs_for_passes(run, events->count_passes(RoundKind::Timed)); !enough)
+      return enough.error();
   return events;
 }
 
-/// Plans to measure the CPU time that commands spend on each kind of core, such as P and E. The
-/// times are stored as events, so a pass (the events that are counted in the same runs) reads them.
+/// Returns the CPU times by kind of core, such as P and E, as events.
+std::vector<Event> list_core_time_events(const CorePlan& cores) {
+  std::vector<Event> events;
+  for (const std::string& kind : cores.timed_kinds)
+    events.push_back({.name = time_metric_name(kind),
+                      .meaning = fmt::format("CPU time on {} cores", kind),
+                      .is_time = true,
+                      .role = Role::CoreTime,
+                      .core_kind = kind});
+  if (cores.measures_unsplit_time)
+    events.push_back({.name = std::string(kUnsplitTime),
+                      .meaning =
+                          "CPU time of processes that ended between two looks, whose kind of core "
+                          "is not known",
+                      .is_time = true});
+  return events;
+}
+
+/// Plans to measure the CPU time that commands spend on each kind of core. The times are stored as
+/// events, so a pass (the events that are counted in the same runs) reads them.
 void add_core_times(Plan& plan) {
   if (plan.cores.timed_kinds.empty()) return;
 
@@ -243,23 +290,11 @@ void add_core_times(Plan& plan) {
   const auto reads_times = [&](const Pass& pass) {
     return has_own_pass ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed;
   };
-  const auto add_event = [&](Event event) {
+  for (Event& event : list_core_time_events(plan.cores)) {
     for (Pass& pass : set.passes)
       if (reads_times(pass)) pass.event_indices.push_back(set.events.size());
     set.events.push_back(std::move(event));
-  };
-
-  for (const std::string& kind : plan.cores.timed_kinds)
-    add_event({.name = time_metric_name(kind),
-               .meaning = fmt::format("CPU time on {} cores", kind),
-               .is_time = true,
-               .role = Role::CoreTime,
-               .core_kind = kind});
-  if (plan.cores.measures_unsplit_time)
-    add_event({.name = std::string(kUnsplitTime),
-               .meaning = "CPU time of processes that ended between two looks, whose kind of core "
-                          "is not known",
-               .is_time = true});
+  }
 }
 
 StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
@@ -282,26 +317,34 @@ Order choose_default_order(const CommandOptions& options) {
   return std::ranges::any_of(kHookKinds, surrounds_commands) ? Order::Sequential : Order::Random;
 }
 
+/// Returns the commands that `name` means: their name, their text, or their name before parameters
+/// were filled in.
+std::vector<std::size_t> find_commands_named(const std::string& name,
+                                             const std::vector<Command>& commands) {
+  std::vector<std::size_t> found;
+  for (std::size_t c = 0; c < commands.size(); ++c) {
+    const Command& command = commands[c];
+    if (command.name == name || command.text == name || command.unfilled_name == name)
+      found.push_back(c);
+  }
+  return found;
+}
+
+std::string list_names(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(cited(command.name));
+  return listed(names);
+}
+
 /// Finds the command that --anchor names. The anchor is an old build, which sessions of different
 /// days have in common. It is measured like the others, but no gate applies to it.
 Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   if (!options.anchor_command) return {};
 
-  // A command is named by its name, by its text, or by the name before its parameters were filled
-  // in.
-  const std::string& anchor = *options.anchor_command;
-  std::vector<std::size_t> named_commands;
-  std::vector<std::string> all_names;
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Command& command = plan.commands[c];
-    all_names.push_back(cited(command.name));
-    if (command.name == anchor || command.text == anchor || command.unfilled_name == anchor)
-      named_commands.push_back(c);
-  }
-
-  const std::string what = "--anchor " + cited(anchor);
+  const auto named_commands = find_commands_named(*options.anchor_command, plan.commands);
+  const std::string what = "--anchor " + cited(*options.anchor_command);
   if (named_commands.empty())
-    return Error{what + " is not the name of a command", "they are " + listed(all_names)};
+    return Error{what + " is not the name of a command", "they are " + list_names(plan.commands)};
   if (named_commands.size() > 1)
     return Error{what + " is the name of more than one command",
                  "give each command a name of its own with -n"};
@@ -365,6 +408,25 @@ struct MetricsToPlan {
   bool has_tree_peak = false;
 };
 
+/// Adds the metrics that options define, in an order in which a formula may use all metrics
+/// before it.
+Result<void> add_defined_metrics(const MetricsToPlan& sources, Plan& plan) {
+  if (auto added = add_reported(plan.reported_metrics, plan.metrics); !added) return added;
+  if (auto added = add_formulas(sources.formulas, plan.setting.events, plan.metrics); !added)
+    return added;
+  return add_percentiles(sources.counting, sources.options.gates, sources.options.run,
+                         plan.metrics);
+}
+
+/// Moves the metrics to the front that the user has asked for.
+Result<void> move_metrics_to_front(const MetricsToPlan& sources, Plan& plan) {
+  const CountingOptions& counting = sources.counting;
+  if (counting.measures_region)
+    move_region_to_front(choose_metric_selection(sources.options), plan.metrics);
+  if (counting.metric_selection != MetricSelection::Listed) return {};
+  return move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
+}
+
 /// Adds the metrics to a plan that already has events, in the order in which tables show them.
 Result<void> add_metrics(const MetricsToPlan& sources, Plan& plan) {
   const Options& options = sources.options;
@@ -374,20 +436,8 @@ Result<void> add_metrics(const MetricsToPlan& sources, Plan& plan) {
   add_core_times(plan);
   plan.metrics = make_metrics(plan.setting.events, choose_metric_selection(options),
                               !counting.events.empty(), sources.has_tree_peak);
-
-  // A formula may use all metrics before it.
-  if (auto added = add_reported(plan.reported_metrics, plan.metrics); !added) return added;
-  if (auto added = add_formulas(sources.formulas, plan.setting.events, plan.metrics); !added)
-    return added;
-  if (auto added = add_percentiles(counting, options.gates, options.run, plan.metrics); !added)
-    return added;
-
-  if (counting.measures_region)
-    move_region_to_front(choose_metric_selection(options), plan.metrics);
-  if (counting.metric_selection == MetricSelection::Listed) {
-    auto moved = move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
-    if (!moved) return moved;
-  }
+  if (auto added = add_defined_metrics(sources, plan); !added) return added;
+  if (auto moved = move_metrics_to_front(sources, plan); !moved) return moved;
 
   // The compact table has only the first metric, unless the user has asked for certain ones.
   plan.presentation.compact_shows_all_metrics =
@@ -397,6 +447,75 @@ Result<void> add_metrics(const MetricsToPlan& sources, Plan& plan) {
 
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   return {};
+}
+
+/// The events of a plan, and the formulas that use them.
+struct ChosenEvents {
+  EventSet events;
+  FormulaRequest formulas;
+};
+
+/// Chooses the events of a plan. An older processor may lack those of a formula's usual form, so
+/// another form may take its place.
+Result<ChosenEvents> choose_events_of_plan(const Options& options, const CountingOptions& counting,
+                                           const CorePlan& cores,
+                                           const EventSelector& select_events) {
+  const FormulaSources sources{.counting = counting,
+                               .gates = options.gates,
+                               .cores = cores,
+                               .selection = choose_metric_selection(options)};
+  EventsByName by_name{list_events_of_gates(counting, options.gates, cores),
+                       request_formulas(sources, FormulaForm::Usual)};
+  auto events = choose_events(counting, options.run, by_name, select_events);
+  if (events) return ChosenEvents{*std::move(events), std::move(by_name.formulas)};
+
+  if (by_name.formulas.has_older_form) {
+    by_name.formulas = request_formulas(sources, FormulaForm::ForOlderProcessors);
+    if (auto others = choose_events(counting, options.run, by_name, select_events))
+      return ChosenEvents{*std::move(others), std::move(by_name.formulas)};
+  }
+  return events.error();
+}
+
+void take_counting_options(const CountingOptions& options, Plan& plan) {
+  plan.events_were_asked_for = !options.events.empty();
+  plan.setting.measures_region = options.measures_region;
+  plan.reported_metrics = options.scraped_metrics;
+}
+
+/// Gives a plan the options on runs. `clock_seed`: the seed without --seed.
+void take_run_options(const Options& options, std::uint64_t clock_seed, Plan& plan) {
+  const RunOptions& run = options.run;
+  plan.setting.warmup_runs = run.warmup;
+  // The setups of a race all run first, because its commands alternate.
+  plan.setting.order =
+      run.order.value_or(run.race_limit ? Order::Random : choose_default_order(options.commands));
+  plan.setting.order_for_hooks = !run.order && plan.setting.order == Order::Sequential;
+  plan.setting.seed = run.seed.value_or(clock_seed);
+  plan.timeout = run.timeout;
+  plan.ignore_failure = run.ignore_failure;
+  plan.compiled_end_pattern = run.end_pattern;
+  if (run.end_pattern) plan.setting.until = run.end_pattern->text();
+  plan.setting.jobs = static_cast<std::uint32_t>(run.copies_per_run.value_or(1));
+  plan.setting.layouts = static_cast<std::uint32_t>(run.layouts.value_or(1));
+}
+
+/// Gives a plan, which already has commands, the options that are not on runs.
+void take_other_options(const Options& options, Plan& plan) {
+  plan.confidence = options.gates.confidence.value_or(kDefaultConfidence);
+  plan.shell = options.commands.shell;
+  plan.presentation = options.output.presentation;
+  plan.suggested_line =
+      options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
+  plan.hints = make_hints(options, plan.commands);
+}
+
+/// Adds to a plan, which already has events and options, what depends on them.
+Result<void> complete(const MetricsToPlan& metrics, Plan& plan) {
+  if (auto added = add_metrics(metrics, plan); !added) return added;
+  plan.setting.stop =
+      make_stop_rule(metrics.options.run, plan.setting.events.count_passes(RoundKind::Timed));
+  return add_judgement(metrics.options, plan);
 }
 
 }  // namespace
@@ -457,74 +576,29 @@ std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
 
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
                        const PlanCircumstances& here) {
-  const auto all_counting =
+  const auto counting =
       add_announced_metrics(add_throughput(options.counting, options.run.copies_per_run));
-  if (!all_counting) return all_counting.error();
-  const CountingOptions& counting = *all_counting;
-  const MetricSelection selection = choose_metric_selection(options);
-
+  if (!counting) return counting.error();
   auto commands = make_commands(options.commands);
   if (!commands) return commands.error();
   if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
-
-  const FormulaSources formulas{
-      .counting = counting, .gates = options.gates, .cores = here.cores, .selection = selection};
-  EventsByName by_name{list_events_of_gates(counting, options.gates, here.cores),
-                       request_formulas(formulas, FormulaForm::Usual)};
-  auto events = choose_events(counting, options.run, by_name, select_events);
-
-  // An older processor may lack the events of a formula's usual form.
-  if (!events && by_name.formulas.has_older_form) {
-    EventsByName older{by_name.of_gates,
-                       request_formulas(formulas, FormulaForm::ForOlderProcessors)};
-    if (auto others = choose_events(counting, options.run, older, select_events)) {
-      events = std::move(others);
-      by_name = std::move(older);
-    }
-  }
-  if (!events) return events.error();
+  auto chosen = choose_events_of_plan(options, *counting, here.cores, select_events);
+  if (!chosen) return chosen.error();
 
   Plan plan;
   plan.commands = *std::move(commands);
   plan.reference = pair_by_parameters(plan.commands, plan.commands.front().typed_command_index);
-  plan.setting.events = *std::move(events);
-
-  plan.events_were_asked_for = !counting.events.empty();
-  plan.setting.measures_region = counting.measures_region;
-  plan.reported_metrics = counting.scraped_metrics;
-
-  plan.setting.warmup_runs = options.run.warmup;
-  // The setups of a race all run first, because its commands alternate.
-  plan.setting.order = options.run.order.value_or(
-      options.run.race_limit ? Order::Random : choose_default_order(options.commands));
-  plan.setting.order_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
-  plan.setting.seed = options.run.seed.value_or(here.clock_seed);
-  plan.timeout = options.run.timeout;
-  plan.ignore_failure = options.run.ignore_failure;
-  plan.compiled_end_pattern = options.run.end_pattern;
-  if (options.run.end_pattern) plan.setting.until = options.run.end_pattern->text();
-  plan.setting.jobs = static_cast<std::uint32_t>(options.run.copies_per_run.value_or(1));
-  plan.setting.layouts = static_cast<std::uint32_t>(options.run.layouts.value_or(1));
-
-  plan.confidence = options.gates.confidence.value_or(kDefaultConfidence);
-  plan.shell = options.commands.shell;
+  plan.setting.events = std::move(chosen->events);
   plan.cores = here.cores;
-  plan.presentation = options.output.presentation;
-  plan.suggested_line =
-      options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
-  plan.hints = make_hints(options, plan.commands);
+  take_counting_options(*counting, plan);
+  take_run_options(options, here.clock_seed, plan);
+  take_other_options(options, plan);
 
-  if (auto metrics = add_metrics({.options = options,
-                                  .counting = counting,
-                                  .formulas = by_name.formulas,
-                                  .has_tree_peak = here.has_tree_peak},
-                                 plan);
-      !metrics)
-    return metrics.error();
-  plan.setting.stop =
-      make_stop_rule(options.run, plan.setting.events.count_passes(RoundKind::Timed));
-  if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
-
+  const MetricsToPlan metrics{.options = options,
+                              .counting = *counting,
+                              .formulas = chosen->formulas,
+                              .has_tree_peak = here.has_tree_peak};
+  if (auto completed = complete(metrics, plan); !completed) return completed.error();
   return plan;
 }
 

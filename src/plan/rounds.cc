@@ -64,6 +64,22 @@ std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t ro
   return layouts[place];
 }
 
+/// Returns the index of the pass of a round; 0 if its kind has none. The passes of a kind are
+/// adjacent, and take turns: each counts for a whole sweep, in which every layout has one round.
+std::uint32_t pass_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
+  // Rounds that only count have passes of their own. All others, such as warm-up rounds, use the
+  // passes of timed rounds.
+  const RoundKind kind_of_pass = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
+
+  const auto& passes = plan.setting.events.passes;
+  const auto first_pass = static_cast<std::uint32_t>(
+      std::ranges::find(passes, kind_of_pass, &Pass::kind) - passes.begin());
+  const auto pass_count =
+      static_cast<std::uint32_t>(plan.setting.events.count_passes(kind_of_pass));
+  const std::uint32_t sweep = round / plan.setting.layouts;
+  return pass_count == 0 ? 0 : first_pass + sweep % pass_count;
+}
+
 }  // namespace
 
 /// Plans the runs (steps) of one round: one of each command, in the same layout and with the same
@@ -71,19 +87,7 @@ std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t ro
 /// in the same runs.
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
                                  std::span<const std::uint32_t> commands) {
-  // Rounds that only count have passes of their own. All others, such as warm-up rounds, use the
-  // passes of timed rounds.
-  const RoundKind kind_of_pass = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
-
-  // The passes of a kind are adjacent, and take turns: each counts for a whole sweep, in which
-  // every layout has one round.
-  const auto& passes = plan.setting.events.passes;
-  const auto first_pass = static_cast<std::uint32_t>(
-      std::ranges::find(passes, kind_of_pass, &Pass::kind) - passes.begin());
-  const auto pass_count =
-      static_cast<std::uint32_t>(plan.setting.events.count_passes(kind_of_pass));
-  const std::uint32_t sweep = round / plan.setting.layouts;
-  const std::uint32_t pass = pass_count == 0 ? 0 : first_pass + sweep % pass_count;
+  const std::uint32_t pass = pass_of_round(plan, kind, round);
   const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
 
   std::vector<Step> steps;

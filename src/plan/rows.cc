@@ -64,44 +64,57 @@ std::vector<double> list_wanted_percentiles(const CountingOptions& options,
   return all;
 }
 
+/// Returns the fewest runs that give a percentile an interval.
+std::size_t count_runs_needed(double percent, double confidence) {
+  // The interval may miss the percentile on either of its two sides.
+  const double error_per_side = (1.0 - confidence) / 2.0;
+  return fewest_runs_for_quantile(percent / 100.0, error_per_side);
+}
+
+/// Returns a list such as "p95 needs 93, and p99 473".
+std::string list_runs_needed(const std::vector<double>& percentiles, double confidence) {
+  std::vector<std::string> needs;
+  needs.reserve(percentiles.size());
+  for (const double percent : percentiles) {
+    const std::string_view verb = needs.empty() ? " needs" : "";
+    needs.push_back(fmt::format("{}{} {}", name_of_percentile(percent), verb,
+                                count_runs_needed(percent, confidence)));
+  }
+  return listed(needs);
+}
+
+/// Advises how many runs to allow for percentiles that need more than `max_runs`.
+Error make_too_few_runs_error(const RunOptions& options, std::uint64_t max_runs, double confidence,
+                              const std::vector<double>& percentiles) {
+  const auto runs_needed = [&](double percent) { return count_runs_needed(percent, confidence); };
+  const bool is_one = percentiles.size() == 1;
+  const double most_demanding = std::ranges::max(percentiles, {}, runs_needed);
+
+  // A sweep has a run of each layout (build of the command), and only whole sweeps are useful.
+  const auto runs_to_allow =
+      round_up_to_sweeps(runs_needed(most_demanding), options.layouts.value_or(1));
+  return {fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
+                      "allows",
+                      list_runs_needed(percentiles, confidence), is_one ? "its" : "their",
+                      100.0 * confidence, is_one ? "" : "s", max_runs,
+                      options.runs ? "--runs" : "--max-runs"),
+          fmt::format("allow {} runs, or ask for {} nearer to 50", runs_to_allow,
+                      is_one ? "a percentile" : "percentiles")};
+}
+
 /// An interval for a percentile far from the median needs many runs. Refuses percentiles whose
-/// intervals need more runs than the user allows, and advises how many to allow.
+/// intervals need more runs than the user allows.
 std::optional<Error> refuse_if_too_few_runs(const RunOptions& options, double confidence,
                                             std::vector<double> percentiles) {
   const std::optional<std::uint64_t> max_runs = options.runs ? options.runs : options.max_runs;
   if (!max_runs) return std::nullopt;
 
-  // The interval may miss the percentile on either of its two sides.
-  const double error_per_side = (1.0 - confidence) / 2.0;
-  const auto runs_needed = [&](double percent) {
-    return fewest_runs_for_quantile(percent / 100.0, error_per_side);
-  };
-
   // Only percentiles that need too many runs remain.
-  std::erase_if(percentiles, [&](double percent) { return runs_needed(percent) <= *max_runs; });
+  std::erase_if(percentiles, [&](double percent) {
+    return count_runs_needed(percent, confidence) <= *max_runs;
+  });
   if (percentiles.empty()) return std::nullopt;
-
-  // The error begins with a list such as "p95 needs 93, and p99 473".
-  std::vector<std::string> needs;
-  needs.reserve(percentiles.size());
-  for (const double percent : percentiles) {
-    const std::string_view verb = needs.empty() ? " needs" : "";
-    needs.push_back(
-        fmt::format("{}{} {}", name_of_percentile(percent), verb, runs_needed(percent)));
-  }
-
-  // A sweep has a run of each layout (build of the command), and only whole sweeps are useful.
-  const bool is_one = percentiles.size() == 1;
-  const double most_demanding = std::ranges::max(percentiles, {}, runs_needed);
-  const auto runs_to_allow =
-      round_up_to_sweeps(runs_needed(most_demanding), options.layouts.value_or(1));
-  return Error{
-      fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
-                  "allows",
-                  listed(needs), is_one ? "its" : "their", 100.0 * confidence, is_one ? "" : "s",
-                  *max_runs, options.runs ? "--runs" : "--max-runs"),
-      fmt::format("allow {} runs, or ask for {} nearer to 50", runs_to_allow,
-                  is_one ? "a percentile" : "percentiles")};
+  return make_too_few_runs_error(options, *max_runs, confidence, percentiles);
 }
 
 /// True for NAME[:UNIT]:higher or NAME[:UNIT]:lower, which announces a metric of the program's own.
@@ -123,6 +136,14 @@ struct BuiltInFormula {
   bool is_of_one_run = false;
   std::string_view older_expression{};  ///< form with events of older processors; may be empty
   Role role = Role::Other;
+
+  constexpr bool has_older_form() const { return !older_expression.empty(); }
+
+  OwnMetric make_own_metric() const {
+    OwnMetric metric{.name = std::string(name), .better = better, .role = role};
+    metric.unit.unit = unit;
+    return metric;
+  }
 };
 
 constexpr auto kBuiltInFormulas = std::to_array<BuiltInFormula>({
@@ -181,6 +202,11 @@ class FormulaCollector {
            events_of_formulas_.contains(name);
   }
 
+  std::string_view choose_form(const BuiltInFormula& formula) const {
+    const bool uses_older_form = prefers_older_form_ && formula.has_older_form();
+    return uses_older_form ? formula.older_expression : formula.expression;
+  }
+
   /// Adds the built-in formula `name` to the request, after the formulas that it uses itself. Does
   /// nothing if there is no such formula, or if the name is taken.
   void request_built_in(std::string_view name, Requirement requirement) {
@@ -192,17 +218,11 @@ class FormulaCollector {
     if (built_in->is_of_one_run && options_.measures_region) return;
 
     const bool is_required = requirement == Requirement::Required;
-    const bool has_older_form = !built_in->older_expression.empty();
-    if (is_required && has_older_form) request_.has_older_form = true;
-
-    const bool uses_older_form = prefers_older_form_ && has_older_form;
-    auto expression =
-        parse_expression(uses_older_form ? built_in->older_expression : built_in->expression);
+    if (is_required && built_in->has_older_form()) request_.has_older_form = true;
+    auto expression = parse_expression(choose_form(*built_in));
     if (!expression) return;
 
-    OwnMetric metric{.name = std::string(name), .better = built_in->better, .role = built_in->role};
-    metric.unit.unit = built_in->unit;
-    add({.metric = std::move(metric),
+    add({.metric = built_in->make_own_metric(),
          .expression = *std::move(expression),
          .is_by_user = false,
          .is_required = is_required,
@@ -259,6 +279,12 @@ std::string name_in_messages(const FormulaDefinition& formula) {
   return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.formula));
 }
 
+Error make_too_many_terms_error(const FormulaDefinition& formula) {
+  return {fmt::format("{} and the formulas before it have more than 100,000 parts together",
+                      name_in_messages(formula)),
+          "use fewer formulas, or shorter ones"};
+}
+
 bool is_of_user_space(const std::vector<Metric>& metrics) {
   const auto cycles = find_metric(metrics, Role::Cycles);
   return cycles && metrics[*cycles].counted_privilege_levels == CountedPrivilegeLevels::UserOnly;
@@ -310,19 +336,19 @@ class FormulaMaker {
       return {};
     }
 
-    // The last metrics are the formulas that were made before. Their terms cannot be copied,
-    // because a RepeatedTerm refers to an index in its own formula, so they are made again.
-    const auto part_index = static_cast<std::size_t>(part - metrics_.data());
-    const std::size_t first_formula = metrics_.size() - earlier_formulas_.size();
-    if (part_index >= first_formula) {
-      auto added = add(*earlier_formulas_[part_index - first_formula]);
-      if (!added) return added;
-    } else {
-      source_.terms.insert(source_.terms.end(), part->source.terms.begin(),
-                           part->source.terms.end());
-    }
-
+    if (auto added = add_terms_of(*part); !added) return added;
     last_terms_.emplace(part, source_.terms.size() - 1);
+    return {};
+  }
+
+  /// The last metrics are the formulas that were made before. Their terms cannot be copied, because
+  /// a RepeatedTerm refers to an index in its own formula, so they are made again.
+  Result<void> add_terms_of(const Metric& part) {
+    const auto part_index = static_cast<std::size_t>(&part - metrics_.data());
+    const std::size_t first_formula = metrics_.size() - earlier_formulas_.size();
+    if (part_index >= first_formula) return add(*earlier_formulas_[part_index - first_formula]);
+
+    source_.terms.insert(source_.terms.end(), part.source.terms.begin(), part.source.terms.end());
     return {};
   }
 
@@ -338,6 +364,14 @@ bool are_in_one_pass(const Formula& source, const EventSet& events) {
                              [&](const Pass& pass) { return counts_all(pass, source); });
 }
 
+/// True if a formula needs times, or values that the program reports. Both are those of timed runs.
+bool needs_timed_runs(const Formula& source) {
+  return std::ranges::any_of(source.terms, [](const Formula::Term& term) {
+    return std::holds_alternative<UsageFunction>(term) ||
+           std::holds_alternative<ReportedValue>(term);
+  });
+}
+
 /// Returns the reason why no run has all values of a formula; nullopt if some runs have them. A
 /// formula combines the values of one run, but events and times may be measured in separate runs.
 std::optional<Error> why_no_run_has_all_values(const FormulaDefinition& formula,
@@ -350,15 +384,8 @@ std::optional<Error> why_no_run_has_all_values(const FormulaDefinition& formula,
                              name_in_messages(formula)),
                  "count fewer events with -e; --explain-events shows which of them compete"};
 
-  // Times, and values that the program reports, are those of timed runs, so the counts must be from
-  // these, too.
-  const auto is_of_timed_runs = [](const Formula::Term& term) {
-    return std::holds_alternative<UsageFunction>(term) ||
-           std::holds_alternative<ReportedValue>(term);
-  };
   const RoundKind kind_of_counts = kind_of(metric, events);
-  const bool needs_timed_runs = std::ranges::any_of(metric.source.terms, is_of_timed_runs);
-  if (kind_of_counts == RoundKind::Timed || !needs_timed_runs) return std::nullopt;
+  if (kind_of_counts == RoundKind::Timed || !needs_timed_runs(metric.source)) return std::nullopt;
 
   if (kind_of_counts == RoundKind::Simulated)
     return Error{
@@ -416,6 +443,15 @@ Shown choose_shown(MetricSelection selection, const BuiltInMetric& metric) {
   return Shown::Always;
 }
 
+Metric make_built_in_metric(const BuiltInMetric& metric, MetricSelection selection) {
+  return {.name = std::string(metric.name),
+          .unit = metric.unit,
+          .better = Better::Less,
+          .shown = choose_shown(selection, metric),
+          .source = metric.read,
+          .role = metric.role};
+}
+
 /// Returns the event with a role, preferably one that is also counted in the kernel.
 std::optional<std::size_t> find_event(const EventSet& set, Role role) {
   const auto find = [&](bool must_count_kernel) {
@@ -451,8 +487,25 @@ Formula make_count_formula(const EventSet& set, std::size_t event) {
   return is_counted_in_billionths ? count / 1e9 : count;
 }
 
-/// Adds the CPU times by core kind (such as P and E), and the share of the first core kind, which
-/// is usually the fastest, in the sum of these times.
+/// Returns the share of the first core kind, which is usually the fastest, in the sum of the times
+/// by core kind.
+Metric make_core_share(const EventSet& set, const std::vector<std::size_t>& time_events,
+                       MetricSelection selection) {
+  const std::size_t first_event = time_events.front();
+  const Formula time_on_first_kind = CountedEvent{first_event};
+  Formula sum = time_on_first_kind;
+  for (std::size_t i = 1; i < time_events.size(); ++i) sum = sum + CountedEvent{time_events[i]};
+
+  // The share is no time, so --metrics time hides it.
+  return {.name = share_metric_name(set.events[first_event].core_kind),
+          .unit = Unit::Fraction,
+          .better = Better::Neither,
+          .shown = selection == MetricSelection::Time ? Shown::Verbose : Shown::Always,
+          .source = time_on_first_kind / sum,
+          .role = Role::CoreShare};
+}
+
+/// Adds the CPU times by core kind, such as P and E, and the share of the first kind.
 void add_core_metrics(const EventSet& set, MetricSelection selection,
                       std::vector<Metric>& metrics) {
   // The times are stored as events of the set. There are none if lauka does not tell the kinds
@@ -469,23 +522,28 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
                              .role = Role::CoreTime,
                              .event = event});
   }
-
-  // The share is no time, so --metrics time hides it.
-  const std::size_t first_event = time_events.front();
-  const Formula time_on_first_kind = CountedEvent{first_event};
-  Formula sum = time_on_first_kind;
-  for (std::size_t i = 1; i < time_events.size(); ++i) sum = sum + CountedEvent{time_events[i]};
-  metrics.push_back(
-      Metric{.name = share_metric_name(set.events[first_event].core_kind),
-             .unit = Unit::Fraction,
-             .better = Better::Neither,
-             .shown = selection == MetricSelection::Time ? Shown::Verbose : Shown::Always,
-             .source = time_on_first_kind / sum,
-             .role = Role::CoreShare});
+  metrics.push_back(make_core_share(set, time_events, selection));
 }
 
 std::string write_metric_suffix(const Event& event) {
   return event.simulated ? "(simulated)" : event.name_suffix;
+}
+
+/// Returns the metric of a counted event.
+Metric make_event_metric(const EventSet& set, std::size_t index, Shown shown) {
+  const Event& event = set.events[index];
+  return {.name = event.name,
+          .unit = unit_of(event),
+          .better = Better::Less,
+          .shown = shown,
+          .source = make_count_formula(set, index),
+          .counted_privilege_levels = event.privilege_levels,
+          .of_region = event.of_region,
+          .metric_suffix = write_metric_suffix(event),
+          .method = event.method,
+          .role = choose_role(set, index),
+          .event = index,
+          .is_part = event.index_for_all_core_kinds.has_value()};
 }
 
 /// Adds a metric for each counted event. `shown`: for events that are not only parts of another
@@ -502,46 +560,125 @@ void add_event_metrics(const EventSet& set, MetricSelection selection, Shown sho
     // user asks for all metrics.
     const bool is_part = event.index_for_all_core_kinds.has_value();
     const bool hides_part = is_part && selection != MetricSelection::All;
-    metrics.push_back(Metric{.name = event.name,
-                             .unit = unit_of(event),
-                             .better = Better::Less,
-                             .shown = hides_part ? Shown::Verbose : shown,
-                             .source = make_count_formula(set, i),
-                             .counted_privilege_levels = event.privilege_levels,
-                             .of_region = event.of_region,
-                             .metric_suffix = write_metric_suffix(event),
-                             .method = event.method,
-                             .role = choose_role(set, i),
-                             .event = i,
-                             .is_part = is_part});
+    metrics.push_back(make_event_metric(set, i, hides_part ? Shown::Verbose : shown));
   }
+}
+
+/// Returns the metric of a ratio of two events. nullopt if they are not counted at the same
+/// privilege levels, and in the same runs.
+std::optional<Metric> make_ratio(const EventSet& set, const DerivedMetric& derived, Shown shown) {
+  const auto numerator = find_event(set, derived.numerator);
+  const auto denominator = find_event(set, derived.denominator);
+  if (!numerator || !denominator) return std::nullopt;
+
+  const Event& above = set.events[*numerator];
+  const Event& below = set.events[*denominator];
+  if (above.privilege_levels != below.privilege_levels) return std::nullopt;
+  const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
+  if (!are_in_one_pass(source, set)) return std::nullopt;
+
+  return Metric{.name = std::string(derived.name),
+                .unit = derived.unit,
+                .better = derived.better,
+                .shown = shown,
+                .source = source,
+                .counted_privilege_levels = above.privilege_levels,
+                .of_region = above.of_region,
+                .metric_suffix = write_metric_suffix(above),
+                .method = above.method,
+                .role = derived.role};
 }
 
 /// Adds ratios of two events, such as ipc.
 void add_ratios_of_events(const EventSet& set, Shown shown, std::vector<Metric>& metrics) {
-  for (const DerivedMetric& derived : kDerivedMetrics) {
-    const auto numerator = find_event(set, derived.numerator);
-    const auto denominator = find_event(set, derived.denominator);
-    if (!numerator || !denominator) continue;
+  for (const DerivedMetric& derived : kDerivedMetrics)
+    if (auto ratio = make_ratio(set, derived, shown)) metrics.push_back(*std::move(ratio));
+}
 
-    // A ratio needs both events at the same privilege levels, and from the same runs.
-    const Event& above = set.events[*numerator];
-    const Event& below = set.events[*denominator];
-    if (above.privilege_levels != below.privilege_levels) continue;
-    const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
-    if (!are_in_one_pass(source, set)) continue;
+/// Returns the error about a ratio of two events that is not measured.
+Error make_missing_ratio_error(const DerivedMetric& ratio, const std::vector<Metric>& metrics) {
+  const std::string_view above = event_name_of(ratio.numerator);
+  const std::string_view below = event_name_of(ratio.denominator);
+  const auto numerator = find_metric(metrics, ratio.numerator);
+  const auto denominator = find_metric(metrics, ratio.denominator);
+  if (!numerator || !denominator)
+    return {fmt::format("{} needs {} and {}, which are not counted", ratio.name, below, above),
+            fmt::format("add -e {},{}; lauka --check says whether they can be counted here", below,
+                        above)};
 
-    metrics.push_back(Metric{.name = std::string(derived.name),
-                             .unit = derived.unit,
-                             .better = derived.better,
-                             .shown = shown,
-                             .source = source,
-                             .counted_privilege_levels = above.privilege_levels,
-                             .of_region = above.of_region,
-                             .metric_suffix = write_metric_suffix(above),
-                             .method = above.method,
-                             .role = derived.role});
+  // A modifier in the event's name, such as :u, chooses the levels.
+  if (metrics[*numerator].counted_privilege_levels !=
+      metrics[*denominator].counted_privilege_levels)
+    return {fmt::format("{} needs {} and {} to be counted at the same privilege levels", ratio.name,
+                        below, above),
+            fmt::format("write -e {},{}, both with the same modifier or without", below, above)};
+
+  return {fmt::format("{} cannot be measured: there are counters for either {} or {}, not for "
+                      "both at once",
+                      ratio.name, below, above),
+          "lauka --check shows who holds the others"};
+}
+
+/// Returns the index of the metric that a row of --metrics asks for. An event's name may itself
+/// contain colons (cycles:u), so the whole text is looked for before NAME of NAME:UNIT.
+Result<std::size_t> find_metric_of_row(std::string_view text, const std::vector<Metric>& metrics) {
+  if (const auto index = find_metric(metrics, text)) return *index;
+  const std::string_view name = split_off_unit(text).name;
+  const auto index = find_metric(metrics, name);
+  if (!index) return make_unknown_metric_error(name, metrics);
+  return *index;
+}
+
+/// Lets a metric be shown in the unit that its row of --metrics gives, if any.
+Result<void> set_unit_of_row(std::string_view text, Metric& metric) {
+  const std::string_view unit = text == metric.name ? "" : split_off_unit(text).unit;
+
+  // After a colon, an empty unit is not left out but wrong.
+  const bool gives_unit = !unit.empty() || text.ends_with(':');
+  return gives_unit ? set_display_unit(unit, metric) : Result<void>();
+}
+
+/// Moves a metric forward to a place. All others keep their order.
+void move_to_place(std::vector<Metric>& metrics, std::size_t metric_index, std::size_t place) {
+  const auto target = metrics.begin() + static_cast<std::ptrdiff_t>(place);
+  const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(metric_index);
+  std::rotate(target, metric, metric + 1);
+}
+
+/// Returns the metric of a percentile. It is computed from the values of the wall time, and has the
+/// same unit.
+Metric make_percentile(const Metric& wall_time, double percent) {
+  Metric metric = wall_time;
+  metric.percentile = Percentile{metric.name, percent / 100.0};
+  metric.name = name_of_percentile(percent);
+  metric.shown = Shown::Always;
+  metric.role = Role::Other;  // the role belongs to the wall time alone
+  return metric;
+}
+
+/// Returns the metric that a row of --metrics announces. Refuses the name of a metric in
+/// `reported`.
+Result<OwnMetric> read_announced_metric(const std::string& row,
+                                        const std::vector<OwnMetric>& reported) {
+  auto metric = parse_own_metric(row);
+  if (!metric) return metric.error().about("--metrics " + cited(row));
+  if (has_name(reported, metric->name))
+    return Error{
+        fmt::format("--metrics defines {}, but lauka already measures a metric of this name",
+                    metric->name),
+        "leave out the part after its name"};
+  return metric;
+}
+
+/// Adds the metrics of --region to those that the program reports.
+Result<void> add_region_metrics(std::vector<OwnMetric>& reported) {
+  for (OwnMetric& metric : make_region_metrics()) {
+    if (has_name(reported, metric.name))
+      return Error{fmt::format("{} is the name of a metric of --region", metric.name),
+                   "give your metric a name of its own"};
+    reported.push_back(std::move(metric));
   }
+  return {};
 }
 
 }  // namespace
@@ -584,30 +721,7 @@ std::string make_suggestion(std::string_view name, const std::vector<Metric>& me
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics) {
   for (const DerivedMetric& derived : kDerivedMetrics) {
     const bool is_measured = find_metric(metrics, derived.role).has_value();
-    if (name != derived.name || is_measured) continue;
-
-    const std::string_view above = event_name_of(derived.numerator);
-    const std::string_view below = event_name_of(derived.denominator);
-    if (!find_metric(metrics, derived.numerator) || !find_metric(metrics, derived.denominator))
-      return Error{fmt::format("{} needs {} and {}, which are not counted", name, below, above),
-                   fmt::format("add -e {},{}; lauka --check says whether they can be counted here",
-                               below, above)};
-
-    // A modifier in the event's name, such as :u, chooses the levels.
-    const auto levels_of = [&](Role role) {
-      return metrics[*find_metric(metrics, role)].counted_privilege_levels;
-    };
-    if (levels_of(derived.numerator) != levels_of(derived.denominator))
-      return Error{
-          fmt::format("{} needs {} and {} to be counted at the same privilege levels", name, below,
-                      above),
-          fmt::format("write -e {},{}, both with the same modifier or without", below, above)};
-
-    return Error{
-        fmt::format("{} cannot be measured: there are counters for either {} or {}, not for "
-                    "both at once",
-                    name, below, above),
-        "lauka --check shows who holds the others"};
+    if (name == derived.name && !is_measured) return make_missing_ratio_error(derived, metrics);
   }
   return std::nullopt;
 }
@@ -623,41 +737,22 @@ bool are_all_built_in(const std::vector<std::string>& list) {
 Result<void> move_rows_to_front(const std::vector<std::string>& list,
                                 const std::vector<double>& percentiles,
                                 std::vector<Metric>& metrics) {
-  // The rows that were moved keep their order, and so do all others behind them.
   std::size_t rows_in_front = 0;
-  const auto move_behind_rows_in_front = [&](std::size_t metric_index) {
-    const auto target = metrics.begin() + static_cast<std::ptrdiff_t>(rows_in_front);
-    const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(metric_index);
-    std::rotate(target, metric, metric + 1);
-    ++rows_in_front;
-  };
-
   for (const std::string& text : list) {
-    // An event's name may itself contain colons (cycles:u), so the whole text is looked for before
-    // NAME of NAME:UNIT.
-    RowRequest wanted{.name = text};
-    auto metric_index = find_metric(metrics, wanted.name);
-    if (!metric_index) {
-      wanted = split_off_unit(text);
-      metric_index = find_metric(metrics, wanted.name);
-    }
-    if (!metric_index) return make_unknown_metric_error(wanted.name, metrics);
-
+    const auto metric_index = find_metric_of_row(text, metrics);
+    if (!metric_index) return metric_index.error();
     Metric& metric = metrics[*metric_index];
     if (*metric_index < rows_in_front)
       return Error{fmt::format("--metrics names {} twice", metric.name), "name it once"};
-
-    // After a colon, an empty unit is not left out but wrong.
-    const bool gives_unit = !wanted.unit.empty() || text.ends_with(':');
-    if (gives_unit)
-      if (auto checked = set_display_unit(wanted.unit, metric); !checked) return checked;
-    move_behind_rows_in_front(*metric_index);
+    if (auto set = set_unit_of_row(text, metric); !set) return set;
+    move_to_place(metrics, *metric_index, rows_in_front++);
   }
 
   // The list may have named a percentile, too.
   for (const double percent : percentiles) {
     const auto metric_index = find_metric(metrics, name_of_percentile(percent));
-    if (metric_index && *metric_index >= rows_in_front) move_behind_rows_in_front(*metric_index);
+    if (metric_index && *metric_index >= rows_in_front)
+      move_to_place(metrics, *metric_index, rows_in_front++);
   }
 
   for (std::size_t i = 0; i < metrics.size(); ++i)
@@ -693,15 +788,9 @@ Result<void> add_percentiles(const CountingOptions& options, const GateOptions& 
       return Error{fmt::format("--percentiles would add a second metric {}", name),
                    "give the other metric another name"};
 
-    // It is computed from the values of the wall time, and has the same unit. The role belongs to
-    // the wall time alone.
-    Metric metric = metrics[*wall_time];
-    metric.percentile = Percentile{metric.name, percent / 100.0};
-    metric.name = name;
-    metric.shown = Shown::Always;
-    metric.role = Role::Other;
     ++last_inserted;
-    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(last_inserted), std::move(metric));
+    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(last_inserted),
+                   make_percentile(metrics[*wall_time], percent));
   }
   return {};
 }
@@ -743,27 +832,16 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
 
   for (std::string& row : options.listed_metrics) {
     if (!announces_metric(row)) continue;
-    auto metric = parse_own_metric(row);
-    if (!metric) return metric.error().about("--metrics " + cited(row));
-    if (has_name(reported, metric->name))
-      return Error{
-          fmt::format("--metrics defines {}, but lauka already measures a metric of this name",
-                      metric->name),
-          "leave out the part after its name"};
+    auto metric = read_announced_metric(row, reported);
+    if (!metric) return metric.error();
 
     // From now on, the row is like that of any other metric.
     row = metric->name;
     reported.push_back(*std::move(metric));
   }
 
-  if (options.measures_region) {
-    for (OwnMetric& metric : make_region_metrics()) {
-      if (has_name(reported, metric.name))
-        return Error{fmt::format("{} is the name of a metric of --region", metric.name),
-                     "give your metric a name of its own"};
-      reported.push_back(std::move(metric));
-    }
-  }
+  if (options.measures_region)
+    if (auto added = add_region_metrics(reported); !added) return added.error();
 
   options.scraped_metrics = std::move(reported);
   return options;
@@ -821,11 +899,7 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
     }
 
     terms_of_all += metric->source.terms.size();
-    if (terms_of_all > kMaxTermsOfAllFormulas)
-      return Error{
-          fmt::format("{} and the formulas before it have more than 100,000 parts together",
-                      name_in_messages(formula)),
-          "use fewer formulas, or shorter ones"};
+    if (terms_of_all > kMaxTermsOfAllFormulas) return make_too_many_terms_error(formula);
 
     metrics.push_back(*std::move(metric));
     earlier_formulas.push_back(&formula);
@@ -842,12 +916,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
     // The kernel does not record this metric by itself, so it is measured only on request.
     if (metric.name == kTreePeakMemory && !has_tree_peak) continue;
-    metrics.push_back(Metric{.name = std::string(metric.name),
-                             .unit = metric.unit,
-                             .better = Better::Less,
-                             .shown = choose_shown(selection, metric),
-                             .source = metric.read,
-                             .role = metric.role});
+    metrics.push_back(make_built_in_metric(metric, selection));
   }
 
   add_core_metrics(events, selection, metrics);

@@ -132,6 +132,16 @@ BuildKey key_of(const Build& build) {
   return {build.line, build.folder, build.environment};
 }
 
+/// Returns the build of a command, which must have one, in a layout.
+Build make_build(const Plan& plan, std::size_t index, std::uint32_t layout) {
+  const auto command = command_in_layout(plan, index, layout);
+  return {.name_in_messages = fmt::format("{}: layout {} of {}", plan.commands[index].name,
+                                          layout + 1, plan.setting.layouts),
+          .line = *command->build,
+          .folder = command->folder,
+          .environment = command->environment};
+}
+
 /// Lists the builds of all commands in all layouts (variants of a program whose parts lie at other
 /// addresses), each build once. If the files of a command are there, its build has been run
 /// earlier, so it is left out, even if other commands share it.
@@ -144,18 +154,10 @@ std::vector<Build> list_needed_builds(std::span<const Plan* const> plans,
   for (const Plan* plan : plans) {
     for (std::uint32_t layout = 0; layout < plan->setting.layouts; ++layout) {
       for (std::size_t index = 0; index < plan->commands.size(); ++index) {
-        const bool has_build = plan->commands[index].build.has_value();
-        if (!has_build) continue;
+        if (!plan->commands[index].build) continue;
 
-        const auto command = command_in_layout(*plan, index, layout);
-        const Build build{
-            .name_in_messages = fmt::format("{}: layout {} of {}", plan->commands[index].name,
-                                            layout + 1, plan->setting.layouts),
-            .line = *command->build,
-            .folder = command->folder,
-            .environment = command->environment};
+        const Build build = make_build(*plan, index, layout);
         const BuildKey key = key_of(build);
-
         const bool is_new = listed.insert(key).second;
         if (is_new) builds.push_back(build);
         if (!already_run.contains(key) && are_files_there(*plan, index, layout))
@@ -166,6 +168,84 @@ std::vector<Build> list_needed_builds(std::span<const Plan* const> plans,
 
   std::erase_if(builds, [&](const Build& build) { return already_run.contains(key_of(build)); });
   return builds;
+}
+
+/// Builds that wait, and those that are running, oldest first.
+struct BuildQueue {
+  std::span<const Build> waiting;
+  std::deque<RunningBuild> running{};
+  BuildProgress progress{};
+};
+
+/// Begins the first of the waiting builds.
+void begin_next_build(BuildQueue& queue, const std::optional<User>& user) {
+  const Build& next = queue.waiting.front();
+  queue.progress.latest = next.name_in_messages;
+  ++queue.progress.begun;
+  queue.running.push_back(begin_build(next, user));
+  queue.waiting = queue.waiting.subspan(1);
+}
+
+/// Waits a little, and takes a build that has ended out of the queue; nullopt if none has.
+std::optional<RunningBuild> wait_for_ended_build(BuildQueue& queue) {
+  // The wait for the oldest build keeps the caller's loop from spinning. It is short, because any
+  // other build may end first.
+  constexpr auto short_wait = std::chrono::milliseconds(5);
+  queue.running.front().answer.wait_for(short_wait);
+
+  const auto ended = std::ranges::find_if(queue.running, [](const RunningBuild& build) {
+    return build.answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  });
+  if (ended == queue.running.end()) return std::nullopt;
+
+  RunningBuild build = std::move(*ended);
+  queue.running.erase(ended);
+  ++queue.progress.ended;
+  return build;
+}
+
+/// Returns the failure of a build that has ended; nullopt if it succeeded.
+std::optional<BuildFailed> find_failure(RunningBuild& ended) {
+  Answer answer = ended.answer.get();
+  if (succeeded(answer.outcome)) return std::nullopt;
+  return BuildFailed{*ended.build, answer.outcome, last_lines_of(std::move(answer.output))};
+}
+
+/// Two layouts of a command.
+struct LayoutPair {
+  std::uint32_t earlier = 0;
+  std::uint32_t later = 0;
+};
+
+/// Returns two layouts of a command with the same files; nullopt if there are none, or if the user
+/// interrupts.
+std::optional<LayoutPair> find_identical_layouts(const Plan& plan, std::size_t command,
+                                                 const ReadContext& reader) {
+  std::map<std::string, std::uint32_t> first_layout_with_hash;
+  for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
+    // The caller meets the interrupt again, so there is no need for an error here.
+    if (reader.interrupt_check() != 0) return std::nullopt;
+
+    const std::string hash =
+        hash_files(list_layout_paths(plan, command, layout, reader.user), reader.user);
+    const bool depends_on_layout = !hash.empty();
+    if (!depends_on_layout) continue;
+
+    const auto [earlier, is_new] = first_layout_with_hash.emplace(hash, layout);
+    if (!is_new) return LayoutPair{.earlier = earlier->second, .later = layout};
+  }
+  return std::nullopt;
+}
+
+Error make_identical_layouts_error(const Command& command, const LayoutPair& layouts) {
+  return {fmt::format("layouts {} and {} of {} are identical files", layouts.earlier + 1,
+                      layouts.later + 1, cited(command.name)),
+          "make sure that {layout} reaches the linker (lld: "
+          "-Wl,--shuffle-sections=.text*={layout}; "
+          "mold: -Wl,--shuffle-sections={layout}; Go: -ldflags=-randlayout={layout}), and that C "
+          "and "
+          "C++ are compiled with -ffunction-sections; a program with few functions has few layouts "
+          "(docs/layouts.md)"};
 }
 
 }  // namespace
@@ -186,45 +266,25 @@ std::vector<Build> list_missing_builds(std::span<const Plan* const> plans,
 // The builds compile the programs that are measured later, so several may run at a time.
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, const BuildContext& context) {
   const std::chrono::nanoseconds began = context.clock.now();
-  BuildProgress progress;
-  progress.count = builds.size();
-
-  std::span<const Build> waiting = builds;
-  std::deque<RunningBuild> running;
+  BuildQueue queue{.waiting = builds};
+  queue.progress.count = builds.size();
   std::optional<BuildFailed> first_failure;
 
   // After a failure, lauka only waits for the builds that are running.
-  const auto may_begin_another = [&] { return !first_failure && !waiting.empty(); };
+  const auto may_begin_another = [&] { return !first_failure && !queue.waiting.empty(); };
 
-  while (!running.empty() || may_begin_another()) {
-    while (may_begin_another() && running.size() < context.at_once) {
-      const Build& next = waiting.front();
-      progress.latest = next.name_in_messages;
-      ++progress.begun;
-      running.push_back(begin_build(next, context.user));
-      waiting = waiting.subspan(1);
+  while (!queue.running.empty() || may_begin_another()) {
+    while (may_begin_another() && queue.running.size() < context.at_once)
+      begin_next_build(queue, context.user);
+
+    queue.progress.elapsed = context.clock.now() - began;
+    queue.progress.remaining = estimate_remaining(queue.progress);
+    context.show(queue.progress);
+
+    if (auto ended = wait_for_ended_build(queue)) {
+      auto failure = find_failure(*ended);
+      if (!first_failure) first_failure = std::move(failure);
     }
-
-    progress.elapsed = context.clock.now() - began;
-    progress.remaining = estimate_remaining(progress);
-    context.show(progress);
-
-    // The wait for the oldest build keeps this loop from spinning. It is short, because any other
-    // build may end first.
-    constexpr auto short_wait = std::chrono::milliseconds(5);
-    running.front().answer.wait_for(short_wait);
-    const auto has_ended = [](RunningBuild& build) {
-      return build.answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-    };
-    const auto ended = std::ranges::find_if(running, has_ended);
-    if (ended == running.end()) continue;
-
-    Answer answer = ended->answer.get();
-    if (!first_failure && !succeeded(answer.outcome))
-      first_failure =
-          BuildFailed{*ended->build, answer.outcome, last_lines_of(std::move(answer.output))};
-    running.erase(ended);
-    ++progress.ended;
   }
   return first_failure;
 }
@@ -254,31 +314,9 @@ Result<void> check_layout_files_differ(const Plan& plan, const ReadContext& read
   const bool has_several_layouts = plan.setting.layouts > 1;
   if (!has_several_layouts) return {};
 
-  for (std::size_t command = 0; command < plan.commands.size(); ++command) {
-    std::map<std::string, std::uint32_t> first_layout_with_hash;
-    for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
-      // The caller meets the interrupt again, so there is no need for an error here.
-      if (reader.interrupt_check() != 0) return {};
-
-      const std::string hash =
-          hash_files(list_layout_paths(plan, command, layout, reader.user), reader.user);
-      const bool depends_on_layout = !hash.empty();
-      if (!depends_on_layout) continue;
-
-      const auto [earlier, is_new] = first_layout_with_hash.emplace(hash, layout);
-      if (is_new) continue;
-
-      return Error{
-          fmt::format("layouts {} and {} of {} are identical files", earlier->second + 1,
-                      layout + 1, cited(plan.commands[command].name)),
-          "make sure that {layout} reaches the linker (lld: "
-          "-Wl,--shuffle-sections=.text*={layout}; "
-          "mold: -Wl,--shuffle-sections={layout}; Go: -ldflags=-randlayout={layout}), and that C "
-          "and "
-          "C++ are compiled with -ffunction-sections; a program with few functions has few layouts "
-          "(docs/layouts.md)"};
-    }
-  }
+  for (std::size_t command = 0; command < plan.commands.size(); ++command)
+    if (const auto layouts = find_identical_layouts(plan, command, reader))
+      return make_identical_layouts_error(plan.commands[command], *layouts);
   return {};
 }
 

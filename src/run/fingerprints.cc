@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -54,41 +55,52 @@ bool is_machine_code(std::string_view first_bytes) {
                              [&](std::string_view mark) { return first_bytes.starts_with(mark); });
 }
 
+/// A text of many texts. Each ends with a null byte, and each list with an empty text, so that
+/// different settings never give the same call.
+class CallText {
+ public:
+  void add(std::string_view text) {
+    text_ += text;
+    text_ += '\0';
+  }
+  void add_list(std::span<const std::string> texts) {
+    for (const std::string& text : texts) add(text);
+    add("");
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+/// Returns the arguments of a command. Without a shell, the first word is the program. With a
+/// shell, the only word is the shell's whole line.
+std::span<const std::string> arguments_of(const Plan& plan, const Command& command) {
+  const std::span<const std::string> words = command.words;
+  return plan.shell || words.empty() ? words : words.subspan(1);
+}
+
 /// Returns the command's call as one text: its arguments and all other settings because of which
 /// runs of the same program may differ. Two commands do the same if their programs and their calls
 /// are equal. The program's own name is left out, because files of different names may be the same
 /// program.
 std::string serialize_call(const Plan& plan, const Command& command) {
-  // Each text ends with a null byte, and each list with an empty text, so that different settings
-  // never give the same call.
-  std::string call;
-  const auto add = [&](std::string_view text) {
-    call += text;
-    call += '\0';
-  };
-  const auto end_list = [&] { add(""); };
-
-  // Without a shell, the first word is the program. With a shell, the only word is the shell's
-  // whole line.
-  const std::size_t first_argument = plan.shell ? 0 : 1;
-  for (std::size_t i = first_argument; i < command.words.size(); ++i) add(command.words[i]);
-  end_list();
-
-  for (const std::string& variable : command.environment) add(variable);
-  end_list();
-  add(command.folder);
+  CallText call;
+  call.add_list(arguments_of(plan, command));
+  call.add_list(command.environment);
+  call.add(command.folder);
   const bool has_input_file = !command.input.empty();
-  if (has_input_file) add("<" + command.input);
+  if (has_input_file) call.add("<" + command.input);
 
   // Hooks are commands that the user runs before or after others. Those around each run may change
   // what the run finds.
   for (const HookRow& row : kHookKinds)
-    if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
+    if (row.is_of_a_run()) call.add(command.hooks[row.kind].value_or(""));
 
-  add(command.output.path);
-  add(std::to_string(static_cast<int>(command.output.kind)));
-  add(std::to_string(plan.setting.jobs));
-  return call;
+  call.add(command.output.path);
+  call.add(std::to_string(static_cast<int>(command.output.kind)));
+  call.add(std::to_string(plan.setting.jobs));
+  return call.take();
 }
 
 std::string hash_call(const Plan& plan, const Command& command) {
@@ -119,6 +131,28 @@ bool add_bytes(const os::TextFile& file, const ReadContext& reader, Sha256& hash
   return true;
 }
 
+/// Returns true if two files have the same bytes, which are then added to `hash`. If it returns
+/// false, `hash` is of no use.
+bool add_common_bytes(const os::TextFile& file, const os::TextFile& other_file,
+                      const ReadContext& reader, Sha256& hash) {
+  std::array<char, 16384> bytes;
+  std::array<char, 16384> other_bytes;
+  std::uint64_t offset = 0;
+  for (;;) {
+    const std::size_t count = file.read(offset, bytes);
+    const std::size_t other_count = other_file.read(offset, other_bytes);
+    if (other_count != count) return false;
+    if (!std::equal(bytes.begin(), bytes.begin() + count, other_bytes.begin())) return false;
+
+    const bool are_both_at_end = count == 0;
+    if (are_both_at_end) return true;
+
+    if (reader.interrupt_check() != 0) return false;
+    hash.add({bytes.data(), count});
+    offset += count;
+  }
+}
+
 /// Returns true if two files have the same bytes, which are then added to `hash`, so that equal
 /// files are read only once. If it returns false, `hash` is of no use: the files differ, one cannot
 /// be read, or the user has interrupted.
@@ -131,23 +165,7 @@ bool add_bytes_if_equal(const std::string& path, const std::string& other_path,
   const bool is_one_file = path == other_path;
   if (is_one_file) return add_bytes(*file, reader, hash);
   if (file->facts().size != other_file->facts().size) return false;
-
-  std::array<char, 16384> bytes;
-  std::array<char, 16384> other_bytes;
-  std::uint64_t offset = 0;
-  for (;;) {
-    const std::size_t count = file->read(offset, bytes);
-    const std::size_t other_count = other_file->read(offset, other_bytes);
-    if (other_count != count) return false;
-    if (!std::equal(bytes.begin(), bytes.begin() + count, other_bytes.begin())) return false;
-
-    const bool are_both_at_end = count == 0;
-    if (are_both_at_end) return true;
-
-    if (reader.interrupt_check() != 0) return false;
-    hash.add({bytes.data(), count});
-    offset += count;
-  }
+  return add_common_bytes(*file, *other_file, reader, hash);
 }
 
 /// Returns nullopt if the user interrupts.
@@ -272,6 +290,49 @@ std::optional<std::string> hash_if_equal(const std::vector<std::string>& paths,
   return hash.hex_digest();
 }
 
+/// The executable files of two commands, each in all layouts.
+using PairOfFiles = std::pair<std::vector<std::string>, std::vector<std::string>>;
+
+/// What hash_if_equal() has returned for pairs, each of which is read once.
+using HashOfPair = std::map<PairOfFiles, std::optional<std::string>>;
+
+/// Returns what hash_if_equal() returns for a pair.
+const std::optional<std::string>& find_or_make_hash(const PairOfFiles& files,
+                                                    const ReadContext& reader,
+                                                    HashOfPair& hash_of_pair) {
+  const auto [entry, is_new_pair] = hash_of_pair.try_emplace(files);
+  if (is_new_pair) entry->second = hash_if_equal(files.first, files.second, reader);
+  return entry->second;
+}
+
+/// Returns the fingerprint that a candidate has in common with its reference; nullopt if their
+/// calls or files differ.
+std::optional<Fingerprint> find_common_fingerprint(const Plan& plan, std::size_t candidate,
+                                                   const ReadContext& reader,
+                                                   HashOfPair& hash_of_pair) {
+  const std::size_t reference = plan.reference.index_for(candidate);
+  const Command& command = plan.commands[candidate];
+  if (serialize_call(plan, command) != serialize_call(plan, plan.commands[reference]))
+    return std::nullopt;
+
+  const PairOfFiles files{find_executables(plan, reference, reader),
+                          find_executables(plan, candidate, reader)};
+  const auto& hash_of_equal_files = find_or_make_hash(files, reader, hash_of_pair);
+  if (!hash_of_equal_files) return std::nullopt;
+
+  // Both commands have the same arguments and the same folder, so the files that the arguments
+  // name are the same, and need no hash. All layouts of a program are of one kind.
+  return Fingerprint{.executable_sha256 = *hash_of_equal_files,
+                     .call_sha256 = hash_call(plan, command),
+                     .argument_files_sha256 = "",
+                     .program = find_program_kind(plan, candidate, files.second.front(), reader)};
+}
+
+/// True if a file may be run as a program.
+bool is_runnable(const std::string& path, const os::TextFile& file, const ReadContext& reader) {
+  return file.facts().is_executable || read_first_bytes(path, reader).starts_with("#!");
+}
+
 }  // namespace
 
 std::optional<std::string> hash_file(const std::string& path, const ReadContext& reader) {
@@ -303,8 +364,7 @@ std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t comm
     // The first file among an interpreter's arguments is the script. The later ones are the
     // arguments of the script.
     const bool is_script = has_launcher && files.empty();
-    const bool is_program = is_script || file->facts().is_executable ||
-                            read_first_bytes(path, reader).starts_with("#!");
+    const bool is_program = is_script || is_runnable(path, *file, reader);
     files.push_back({.path = path, .hash = *std::move(hash), .is_program = is_program});
   }
   return files;
@@ -329,40 +389,18 @@ std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadCon
   // The references may be the commands of a baseline, an earlier session.
   if (plan.reference.baseline) return fingerprint_if_called_as_in_baseline(plan, reader);
 
-  // A session with parameters has many commands with the same pair of programs, so each pair of
-  // files is read once. The hash is nullopt if the files are not equal.
-  using Paths = std::vector<std::string>;
-  std::map<std::pair<Paths, Paths>, std::optional<std::string>> hash_of_pair;
+  // A session with parameters has many commands with the same pair of programs.
+  HashOfPair hash_of_pair;
 
   std::vector<Fingerprint> fingerprints;
   for (std::size_t candidate = 0; candidate < plan.commands.size(); ++candidate) {
     if (!plan.reference.is_candidate(candidate)) continue;
-    const std::size_t reference = plan.reference.index_for(candidate);
-    const Command& candidate_command = plan.commands[candidate];
-    const Command& reference_command = plan.commands[reference];
+    const auto fingerprint = find_common_fingerprint(plan, candidate, reader, hash_of_pair);
+    if (!fingerprint) continue;
 
-    // A call has the arguments and the settings of a command, but not its program.
-    if (serialize_call(plan, candidate_command) != serialize_call(plan, reference_command))
-      continue;
-
-    // A program that is built in several layouts has a file for each of them.
-    const Paths reference_files = find_executables(plan, reference, reader);
-    const Paths candidate_files = find_executables(plan, candidate, reader);
-    const auto [entry, is_new_pair] = hash_of_pair.try_emplace({reference_files, candidate_files});
-    if (is_new_pair) entry->second = hash_if_equal(reference_files, candidate_files, reader);
-    const std::optional<std::string>& hash_of_equal_files = entry->second;
-    if (!hash_of_equal_files) continue;
-
-    // Both commands have the same arguments and the same folder, so the files that the arguments
-    // name are the same, and need no hash. All layouts of a program are of one kind.
-    const Fingerprint fingerprint{
-        .executable_sha256 = *hash_of_equal_files,
-        .call_sha256 = hash_call(plan, candidate_command),
-        .argument_files_sha256 = "",
-        .program = find_program_kind(plan, candidate, candidate_files.front(), reader)};
     fingerprints.resize(plan.commands.size());
-    fingerprints[reference] = fingerprint;
-    fingerprints[candidate] = fingerprint;
+    fingerprints[plan.reference.index_for(candidate)] = *fingerprint;
+    fingerprints[candidate] = *fingerprint;
   }
   return fingerprints;
 }

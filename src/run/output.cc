@@ -51,6 +51,13 @@ struct ValuesOfName {
   std::size_t count = 0;
   Combine combine = Combine::Mean;
 
+  void add(double value, const std::optional<Combine>& new_combine) {
+    sum += value;
+    last = value;
+    ++count;
+    if (new_combine) combine = *new_combine;
+  }
+
   /// The one value that stands for the run.
   double combined() const {
     if (combine == Combine::Last) return last;
@@ -63,6 +70,22 @@ struct TextPosition {
   std::uint64_t line = 1;
   std::uint64_t line_begin = 0;  // offset of the line's first byte
 };
+
+/// Returns the bytes with which both texts begin.
+std::string_view common_beginning(std::string_view left, std::string_view right) {
+  const auto end = std::ranges::mismatch(left, right).in1;
+  return left.substr(0, static_cast<std::size_t>(end - left.begin()));
+}
+
+/// Returns the position behind `text`, which begins at `begin`.
+TextPosition position_after(std::string_view text, const TextPosition& begin) {
+  TextPosition end = begin;
+  const auto line_breaks = std::ranges::count(text, '\n');
+  if (line_breaks > 0) end.line_begin = begin.offset + text.rfind('\n') + 1;
+  end.line += static_cast<std::uint64_t>(line_breaks);
+  end.offset += text.size();
+  return end;
+}
 
 /// Returns the position of the first byte that differs; nullopt if the files are equal.
 std::optional<TextPosition> find_first_difference(const os::TextFile& expected,
@@ -77,21 +100,109 @@ std::optional<TextPosition> find_first_difference(const os::TextFile& expected,
     const bool are_both_at_end = expected_piece.empty() && got_piece.empty();
     if (are_both_at_end) return std::nullopt;
 
-    const auto end_of_equal = std::ranges::mismatch(expected_piece, got_piece).in1;
-    const std::string_view equal =
-        expected_piece.substr(0, static_cast<std::size_t>(end_of_equal - expected_piece.begin()));
-    const auto line_breaks = std::ranges::count(equal, '\n');
-    if (line_breaks > 0) position.line_begin = position.offset + equal.rfind('\n') + 1;
-    position.line += static_cast<std::uint64_t>(line_breaks);
-    position.offset += equal.size();
+    const std::string_view equal = common_beginning(expected_piece, got_piece);
+    position = position_after(equal, position);
 
     // Of two pieces of different length, the longer one has a byte that the other one lacks.
     if (equal.size() < std::max(expected_piece.size(), got_piece.size())) return position;
   }
 }
 
+/// Returns as much of a file from `begin` on as a message may show.
+std::string read_shown_part(const os::TextFile& file, std::uint64_t begin) {
+  std::string text(static_cast<std::size_t>(kBytesShownBefore + kBytesShownAfter), '\0');
+  text.resize(file.read(begin, text));
+  return text;
+}
+
+/// Returns both files around the first byte that differs, but nothing before its line, as
+/// in: line 2: expected "a", got "b"
+std::string cite_difference(const os::TextFile& expected, const os::TextFile& got,
+                            const TextPosition& difference) {
+  const std::uint64_t begin = std::max(
+      difference.line_begin, difference.offset - std::min(difference.offset, kBytesShownBefore));
+  const std::string expected_text = read_shown_part(expected, begin);
+  const std::string got_text = read_shown_part(got, begin);
+
+  // If the cited lines look the same, only their ends differ, so the line breaks are cited, too.
+  const auto without_break = [](std::string_view text) { return text.substr(0, text.find('\n')); };
+  const bool cites_break = without_break(expected_text) == without_break(got_text);
+  const bool is_from_line_begin = begin == difference.line_begin;
+
+  return fmt::format("line {}: expected {}, got {}", difference.line,
+                     cite_line(expected_text, is_from_line_begin, cites_break),
+                     cite_line(got_text, is_from_line_begin, cites_break));
+}
+
+Error make_wrong_hash_error(const std::string& name, const StoredOutput& output,
+                            const std::string& expected_hash) {
+  return {fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}", name,
+                      output.bytes, output.hash, expected_hash),
+          kRemedy};
+}
+
+/// Sets the combined value of each metric. A sum may leave the range of numbers that statistics can
+/// handle. It then counts as missing.
+void set_combined(const std::map<std::size_t, ValuesOfName>& values_by_metric,
+                  ReportedValues::Values& values) {
+  for (const auto& [metric_index, values_of_metric] : values_by_metric) {
+    values.resize(std::max(values.size(), metric_index + 1));
+    const double combined = values_of_metric.combined();
+    if (is_in_numeric_range(combined)) values[metric_index] = combined;
+  }
+}
+
 std::string option_of(const OwnMetric& metric) {
   return fmt::format("--scrape {}", cited(metric.name + "=" + metric.pattern->text()));
+}
+
+/// Returns the value that the pattern of a metric has found, in the metric's base unit.
+Result<double> parse_match(const OwnMetric& metric, std::string_view match) {
+  auto value = parse_own_value(match, metric.unit);
+  if (!value)
+    return value.error().about(fmt::format("{} found {}, which", option_of(metric), cited(match)));
+  return value;
+}
+
+/// `output_end`: the last lines of the output that was searched.
+Error make_no_match_error(const OwnMetric& metric, const std::string& output_end) {
+  return {fmt::format("{} matches nothing in its output; {}", option_of(metric),
+                      output_end.empty() ? "there is no output"
+                                         : "the output ends with " + cited(output_end)),
+          "use -i to continue without the value"};
+}
+
+/// A part of a stream in which a match must begin. The text around it is read, too, because a
+/// pattern may look at bytes before the window, for example to see that a line begins there, and a
+/// match may end behind the window.
+struct Window {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t text_begin = 0;
+  std::uint64_t text_end = 0;
+};
+
+/// Returns the last window of a stream of `size` bytes that lies between `search_begin` and `end`.
+Window make_window(std::uint64_t search_begin, std::uint64_t end, std::uint64_t size) {
+  const std::uint64_t begin = end - search_begin > kWindowBytes ? end - kWindowBytes : search_begin;
+  return {
+      .begin = begin,
+      .end = end,
+      .text_begin = begin - std::min<std::uint64_t>(begin, kContextBytes),
+      .text_end = std::min<std::uint64_t>(end < size ? end + kMaxMatchBytes : end, size),
+  };
+}
+
+/// Reads a window and its surroundings into `text`, and returns them as a piece to search.
+Pattern::Piece read_window(const os::Launcher& launcher, os::OutputStream stream,
+                           const Window& window, std::string& text) {
+  text.resize(static_cast<std::size_t>(window.text_end - window.text_begin));
+  text.resize(launcher.read_kept(stream, window.text_begin, text));
+  return {.text = text,
+          .min_match_start = static_cast<std::size_t>(window.begin - window.text_begin),
+          .max_match_start =
+              std::min(static_cast<std::size_t>(window.end - window.text_begin), text.size()),
+          .is_beginning = window.text_begin == 0};
 }
 
 }  // namespace
@@ -151,26 +262,7 @@ std::optional<std::string> describe_difference(const StoredOutput& expected,
     if (got.hash == expected.hash) return std::nullopt;
     return "beyond the first 64 MB (" + sizes + ")";
   }
-
-  // The message cites both outputs around the first byte that differs, but nothing before its line.
-  const std::uint64_t cited_begin = std::max(
-      difference->line_begin, difference->offset - std::min(difference->offset, kBytesShownBefore));
-  const auto read_surroundings = [&](const os::TextFile& file) {
-    std::string text(static_cast<std::size_t>(kBytesShownBefore + kBytesShownAfter), '\0');
-    text.resize(file.read(cited_begin, text));
-    return text;
-  };
-  const std::string expected_text = read_surroundings(expected.text);
-  const std::string got_text = read_surroundings(got.text);
-
-  // If the cited lines look the same, only their ends differ, so the line breaks are cited, too.
-  const auto without_break = [](std::string_view text) { return text.substr(0, text.find('\n')); };
-  const bool cites_break = without_break(expected_text) == without_break(got_text);
-  const bool is_from_line_begin = cited_begin == difference->line_begin;
-
-  return fmt::format("line {}: expected {}, got {} ({})", difference->line,
-                     cite_line(expected_text, is_from_line_begin, cites_break),
-                     cite_line(got_text, is_from_line_begin, cites_break), sizes);
+  return fmt::format("{} ({})", cite_difference(expected.text, got.text, *difference), sizes);
 }
 
 OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
@@ -222,12 +314,7 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
 
   // The file is read before the run, because the run may write to it.
   const ExpectedOutput expected = built->expected.value_or(ExpectedOutput{});
-  expected_file_.reset();
-  if (expected.kind == ExpectedOutput::Kind::File) {
-    auto contents = read_file(expected.file_or_hash);
-    if (!contents) return contents.error();
-    expected_file_ = *std::move(contents);
-  }
+  if (auto read = read_expected_file(expected); !read) return read.error();
 
   auto file_for_output = os::TextFile::make();
   if (!file_for_output)
@@ -235,6 +322,12 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
   output_of_launch_.emplace(*std::move(file_for_output));
 
   return os::Launch{.program = *program, .listener = &*output_of_launch_};
+}
+
+Result<void> OutputCheck::read_expected_file(const ExpectedOutput& expected) {
+  expected_file_.reset();
+  if (expected.kind != ExpectedOutput::Kind::File) return {};
+  return assign_or_error(read_file(expected.file_or_hash), expected_file_);
 }
 
 Result<StoredOutput> OutputCheck::read_file(const std::string& path) const {
@@ -252,6 +345,26 @@ Result<StoredOutput> OutputCheck::read_file(const std::string& path) const {
   return store.take();
 }
 
+// A command without a source that is itself the source of others must write the same in all its
+// layouts.
+std::optional<std::size_t> OutputCheck::find_source_of_launch() const {
+  const std::uint32_t command = launched_command_;
+  const bool is_later_layout_of_source =
+      launched_layout_ > 0 && is_source_[command] && !sources_[command];
+  return is_later_layout_of_source ? std::optional<std::size_t>(command) : sources_[command];
+}
+
+std::optional<std::string> OutputCheck::find_difference(const std::optional<std::size_t>& source,
+                                                        const StoredOutput& output) {
+  if (expected_file_) return describe_difference(*expected_file_, output);
+  if (!source) return std::nullopt;
+
+  // The commands run in the order of their sources (list_commands_to_run()), so the outputs of
+  // earlier sources are not needed again.
+  outputs_of_sources_.erase(outputs_of_sources_.begin(), outputs_of_sources_.lower_bound(*source));
+  return describe_difference(outputs_of_sources_.at(*source), output);
+}
+
 // Checks the output of the latest launch, and keeps it if the outputs of other commands must equal
 // it.
 std::optional<Error> OutputCheck::find_error() {
@@ -262,31 +375,11 @@ std::optional<Error> OutputCheck::find_error() {
 
   auto output = output_of_launch_->take();
   if (!output) return output.error();
-
   if (expected.kind == ExpectedOutput::Kind::Hash && output->hash != expected.file_or_hash)
-    return Error{fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}",
-                             name, output->bytes, output->hash, expected.file_or_hash),
-                 kRemedy};
+    return make_wrong_hash_error(name, *output, expected.file_or_hash);
 
-  // The source is the command whose output this one must equal. A command without a source that is
-  // itself the source of others must write the same in all its layouts.
-  const bool is_later_layout_of_source =
-      launched_layout_ > 0 && is_source_[command] && !sources_[command];
-  const auto source =
-      is_later_layout_of_source ? std::optional<std::size_t>(command) : sources_[command];
-
-  std::optional<std::string> difference;
-  if (expected_file_) {
-    difference = describe_difference(*expected_file_, *output);
-  } else if (source) {
-    // The commands run in the order of their sources (list_commands_to_run()), so the outputs of
-    // earlier sources are not needed again.
-    outputs_of_sources_.erase(outputs_of_sources_.begin(),
-                              outputs_of_sources_.lower_bound(*source));
-    difference = describe_difference(outputs_of_sources_.at(*source), *output);
-  }
-
-  if (difference) {
+  const auto source = find_source_of_launch();
+  if (const auto difference = find_difference(source, *output)) {
     const std::string wanted = source ? cited(plan_.commands[*source].name) + " writes"
                                       : cited(expected.file_or_hash) + " has";
     return Error{
@@ -318,27 +411,32 @@ std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t r
   const bool has_values = step.kind == RoundKind::Timed || step.kind == RoundKind::Warmup;
   if (!has_values) return std::nullopt;
 
-  const auto refuse_values = [&](const Error& error) {
-    values.clear();
-    return error;
-  };
+  auto read_all = scrape_all(values);
+  if (read_all) read_all = read_files(run_in_batch, values);
+  if (read_all) return std::nullopt;
 
+  values.clear();
+  return read_all.error();
+}
+
+Result<void> ReportedValues::scrape_all(Values& values) const {
   for (std::size_t metric = 0; metric < plan_.reported_metrics.size(); ++metric) {
     if (!plan_.reported_metrics[metric].is_scraped()) continue;
-    if (auto scraped = scrape(metric, values); !scraped) return refuse_values(scraped.error());
+    if (auto scraped = scrape(metric, values); !scraped) return scraped;
   }
+  return {};
+}
 
+Result<void> ReportedValues::read_files(std::size_t run_in_batch, Values& values) {
   for (const os::MetricFiles::RunFile& file : batch_) {
     if (file.run_index != run_in_batch) continue;
     if (!file.is_whole)
-      return refuse_values(
-          {fmt::format("{} is not a regular file, or it is larger than 1 MB", kMetricsVariable),
-           "write fewer lines, or only their sum"});
-    if (auto read_all = read_lines(file.text, values); !read_all)
-      return refuse_values(read_all.error());
+      return Error{
+          fmt::format("{} is not a regular file, or it is larger than 1 MB", kMetricsVariable),
+          "write fewer lines, or only their sum"};
+    if (auto read_all = read_lines(file.text, values); !read_all) return read_all;
   }
-
-  return std::nullopt;
+  return {};
 }
 
 // Finds the value of one metric of --scrape in the output of a run, and stores it in `values`: by
@@ -353,21 +451,13 @@ Result<void> ReportedValues::scrape(std::size_t metric_index, Values& values) co
     const std::optional<std::string_view> match = *search;
     if (!match) continue;
 
-    const auto value = parse_own_value(*match, metric.unit);
-    if (!value)
-      return value.error().about(
-          fmt::format("{} found {}, which", option_of(metric), cited(*match)));
-
+    const auto value = parse_match(metric, *match);
+    if (!value) return value.error();
     values.resize(std::max(values.size(), metric_index + 1));
     values[metric_index] = *value;
     return {};
   }
-
-  const std::string end = read_output_end();
-  return Error{
-      fmt::format("{} matches nothing in its output; {}", option_of(metric),
-                  end.empty() ? "there is no output" : "the output ends with " + cited(end)),
-      "use -i to continue without the value"};
+  return make_no_match_error(metric, read_output_end());
 }
 
 /// Searches a stream from its end, window by window, because a match in the whole stream could take
@@ -384,28 +474,13 @@ Result<std::optional<std::string_view>> ReportedValues::find_last_match(const Pa
 
   std::uint64_t window_end = size;
   while (window_end > search_begin) {
-    const std::uint64_t window_begin =
-        window_end - search_begin > kWindowBytes ? window_end - kWindowBytes : search_begin;
-
-    // The pattern may look at bytes before the window, for example to see that a line begins there.
-    // A match must begin in the window, but it may end behind it.
-    const std::uint64_t text_begin =
-        window_begin - std::min<std::uint64_t>(window_begin, kContextBytes);
-    const std::uint64_t text_end =
-        std::min<std::uint64_t>(window_end < size ? window_end + kMaxMatchBytes : window_end, size);
-
-    text.resize(static_cast<std::size_t>(text_end - text_begin));
-    text.resize(launcher_.read_kept(stream, text_begin, text));
-    const Pattern::Piece piece{
-        .text = text,
-        .min_match_start = static_cast<std::size_t>(window_begin - text_begin),
-        .max_match_start = std::min(static_cast<std::size_t>(window_end - text_begin), text.size()),
-        .is_beginning = text_begin == 0};
+    const Window window = make_window(search_begin, window_end, size);
+    const Pattern::Piece piece = read_window(launcher_, stream, window, text);
     auto match = pattern.group_in_last_match(piece, has_time_left);
     const bool has_failed = !match.has_value();
     if (has_failed || match->has_value()) return match;
 
-    window_end = window_begin;
+    window_end = window.begin;
   }
   return std::optional<std::string_view>{};
 }
@@ -444,29 +519,23 @@ Result<void> ReportedValues::read_lines(std::string_view text, Values& values) {
     const bool is_blank = line.find_first_not_of(" \t\r") == std::string_view::npos;
     if (is_blank) continue;
 
-    const auto reported = parse_reported_line(line);
+    const auto reported = read_line(line);
     if (!reported) return refuse_line(reported.error());
-    const auto metric_index = find_or_add_metric(*reported);
-    if (!metric_index) return refuse_line(metric_index.error());
-
-    const auto value = parse_value(*reported, *metric_index);
-    if (!value) return refuse_line(value.error());
-
-    ValuesOfName& values_of_metric = values_by_metric[*metric_index];
-    values_of_metric.sum += *value;
-    values_of_metric.last = *value;
-    ++values_of_metric.count;
-    if (reported->combine) values_of_metric.combine = *reported->combine;
+    values_by_metric[reported->metric_index].add(reported->value, reported->combine);
   }
 
-  // A sum may leave the range of numbers that statistics can handle. It then counts as missing.
-  for (const auto& [metric_index, values_of_metric] : values_by_metric) {
-    values.resize(std::max(values.size(), metric_index + 1));
-    const double combined = values_of_metric.combined();
-    if (is_in_numeric_range(combined)) values[metric_index] = combined;
-  }
-
+  set_combined(values_by_metric, values);
   return {};
+}
+
+Result<ReportedValues::LineValue> ReportedValues::read_line(std::string_view line) {
+  const auto reported = parse_reported_line(line);
+  if (!reported) return reported.error();
+  const auto metric_index = find_or_add_metric(*reported);
+  if (!metric_index) return metric_index.error();
+  const auto value = parse_value(*reported, *metric_index);
+  if (!value) return value.error();
+  return LineValue{.metric_index = *metric_index, .value = *value, .combine = reported->combine};
 }
 
 /// Returns the value of a line in the base unit of its metric.
@@ -487,20 +556,25 @@ Result<double> ReportedValues::parse_value(const ReportedLine& reported,
 // Returns the index of a line's metric. Metrics that the plan announces come first, then those that
 // are discovered in lines.
 Result<std::size_t> ReportedValues::find_or_add_metric(const ReportedLine& reported) {
-  const OwnMetric& metric = reported.metric;
-
   const auto& announced_metrics = plan_.reported_metrics;
-  for (std::size_t index = 0; index < announced_metrics.size(); ++index) {
-    const OwnMetric& announced = announced_metrics[index];
-    if (announced.name != metric.name) continue;
-    if (announced.is_from_metrics_file()) return index;
-    return Error{announced.region ? "has the name of a metric of --region"
-                                  : "has the name of a metric of --scrape",
-                 "use another name"};
+  const auto announced =
+      std::ranges::find(announced_metrics, reported.metric.name, &OwnMetric::name);
+  if (announced == announced_metrics.end()) {
+    const auto discovered_index = find_or_discover(reported.metric);
+    if (!discovered_index) return discovered_index.error();
+    return announced_metrics.size() + *discovered_index;
   }
 
+  if (announced->is_from_metrics_file())
+    return static_cast<std::size_t>(announced - announced_metrics.begin());
+  return Error{announced->region ? "has the name of a metric of --region"
+                                 : "has the name of a metric of --scrape",
+               "use another name"};
+}
+
+Result<std::size_t> ReportedValues::find_or_discover(const OwnMetric& metric) {
   const auto discovered = std::ranges::find(discovered_, metric.name, &OwnMetric::name);
-  const auto discovered_index = static_cast<std::size_t>(discovered - discovered_.begin());
+  const auto index = static_cast<std::size_t>(discovered - discovered_.begin());
   if (discovered == discovered_.end()) {
     if (find_metric(plan_.metrics, metric.name))
       return Error{"has the name of another metric", "use another name"};
@@ -511,8 +585,7 @@ Result<std::size_t> ReportedValues::find_or_add_metric(const ReportedLine& repor
     // The line says whether more or less is better. The latest such line decides.
     discovered->better = metric.better;
   }
-
-  return announced_metrics.size() + discovered_index;
+  return index;
 }
 
 // A region is a part of a program, between calls of lauka_region_begin and lauka_region_end. If it

@@ -99,6 +99,16 @@ class OutputCheck {
   /// is none.
   std::optional<std::size_t> find_source(std::size_t command) const;
   Result<StoredOutput> read_file(const std::string& path) const;
+  /// Sets `expected_file_`: nullopt if the output is not compared with a file.
+  Result<void> read_expected_file(const ExpectedOutput& expected);
+
+  /// Returns the command whose output the latest launch's output must equal; nullopt if there is
+  /// none.
+  std::optional<std::size_t> find_source_of_launch() const;
+  /// Returns how `output` differs from the expected file or, without one, from the output of
+  /// `source`; nullopt if it does not.
+  std::optional<std::string> find_difference(const std::optional<std::size_t>& source,
+                                             const StoredOutput& output);
 
   const Plan& plan_;
   const RunContext& context_;
@@ -155,14 +165,25 @@ class ReportedValues {
   void continue_after(std::vector<OwnMetric> discovered) { discovered_ = std::move(discovered); }
 
  private:
+  struct LineValue {
+    std::size_t metric_index = 0;
+    double value = 0.0;  ///< in the base unit of the metric
+    std::optional<Combine> combine{};
+  };
+
+  Result<void> scrape_all(Values& values) const;
   Result<void> scrape(std::size_t metric_index, Values& values) const;
   Result<std::optional<std::string_view>> find_last_match(const Pattern& pattern,
                                                           os::OutputStream stream,
                                                           std::string& text) const;
   std::string read_output_end() const;
+  Result<void> read_files(std::size_t run_in_batch, Values& values);
   Result<void> read_lines(std::string_view text, Values& values);
+  Result<LineValue> read_line(std::string_view line);
   Result<double> parse_value(const ReportedLine& reported, std::size_t metric_index) const;
   Result<std::size_t> find_or_add_metric(const ReportedLine& reported);
+  /// Returns the index in `discovered_` of a metric that the plan does not announce.
+  Result<std::size_t> find_or_discover(const OwnMetric& metric);
 
   const Plan& plan_;
   const os::Launcher& launcher_;

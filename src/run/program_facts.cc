@@ -221,15 +221,23 @@ std::string identify_build(const std::string& path, const ReadContext& reader) {
   return hash_file(path, reader).value_or("").substr(0, digits);
 }
 
-/// Returns the list of libraries that the dynamic loader prints for the program at `path`; nullopt
-/// if it is no loader, or if it fails. With --list, the loader finds the libraries as it would for
-/// a run, but does not run the program.
-std::optional<std::string> list_libraries(const std::string& loader, const std::string& path,
-                                          const FinalProgram& program, const ReadContext& reader) {
-  // A program that is no loader could do anything when it is called with --list.
-  const bool has_name_of_loader = file_name_of(loader).starts_with("ld");
-  if (!has_name_of_loader) return std::nullopt;
+/// Returns changes that set to nothing all variables of lauka's environment that a program does
+/// not have.
+std::vector<std::string> empty_missing_variables(const FinalProgram& program) {
+  std::vector<std::string> changes;
+  for (const std::string& variable : os::program_environment({}, "")) {
+    const std::string_view name = name_of_variable(variable);
+    const auto has_name = [&](const std::string& other) { return name_of_variable(other) == name; };
+    if (std::ranges::none_of(program.environment, has_name))
+      changes.push_back(std::string(name) + "=");
+  }
+  return changes;
+}
 
+/// Returns a call of the dynamic loader that lists the libraries of the program at `path`. With
+/// --list, the loader finds the libraries as it would for a run, but does not run the program.
+os::ProgramSpec make_loader_call(const std::string& loader, const std::string& path,
+                                 const FinalProgram& program, const ReadContext& reader) {
   // A relative path begins with the program's folder. The loader runs in this folder, so the path
   // must be relative to it.
   const bool begins_with_folder = !path.starts_with('/') && !program.folder.empty();
@@ -238,15 +246,22 @@ std::optional<std::string> list_libraries(const std::string& loader, const std::
   os::ProgramSpec spec = make_spec(program, reader);
   spec.words = {loader, "--list", path_in_folder};
 
-  // The loader inherits lauka's environment. Variables that the program does not have are set to
-  // nothing, because one such as LD_PRELOAD would change the list.
-  for (const std::string& variable : os::program_environment({}, "")) {
-    const std::string_view name = name_of_variable(variable);
-    const auto has_name = [&](const std::string& other) { return name_of_variable(other) == name; };
-    if (std::ranges::none_of(program.environment, has_name))
-      spec.environment_changes.push_back(std::string(name) + "=");
-  }
+  // The loader inherits lauka's environment, where a variable such as LD_PRELOAD would change the
+  // list.
+  for (std::string& change : empty_missing_variables(program))
+    spec.environment_changes.push_back(std::move(change));
+  return spec;
+}
 
+/// Returns the list of libraries that the dynamic loader prints for the program at `path`; nullopt
+/// if it is no loader, or if it fails.
+std::optional<std::string> list_libraries(const std::string& loader, const std::string& path,
+                                          const FinalProgram& program, const ReadContext& reader) {
+  // A program that is no loader could do anything when it is called with --list.
+  const bool has_name_of_loader = file_name_of(loader).starts_with("ld");
+  if (!has_name_of_loader) return std::nullopt;
+
+  const os::ProgramSpec spec = make_loader_call(loader, path, program, reader);
   os::HelperProgram helper;
   helper.begin(spec, kListTime);
   auto answer = helper.wait(kMaxListBytes);

@@ -115,6 +115,35 @@ std::optional<Error> find_start_failure(const os::ProgramSpec& spec, const Outco
   return std::nullopt;
 }
 
+/// Runs a batch of starts, and returns how they ended; nullopt if the user interrupts, and an error
+/// if one fails.
+Result<std::optional<std::vector<os::Ended>>> run_starts(const os::ProgramSpec& spec,
+                                                         os::Launcher& launcher,
+                                                         std::span<const os::Launch> launches,
+                                                         const std::function<int()>& interrupt) {
+  using Batch = std::optional<std::vector<os::Ended>>;
+  auto batch = launcher.run(launches, os::AfterFailure::Stop, {});
+  if (!batch) return batch.error();
+  if (interrupt() != 0) return Batch();
+
+  for (const os::Ended& ended : *batch) {
+    const bool is_interrupted = std::holds_alternative<Cancelled>(ended.outcome);
+    if (is_interrupted) return Batch();
+    if (auto failure = find_start_failure(spec, ended.outcome)) return *std::move(failure);
+  }
+  return Batch(*std::move(batch));
+}
+
+/// The starts of a program that were measured so far.
+struct MeasuredStarts {
+  std::vector<Usage> runs{};
+  std::chrono::nanoseconds spent{};
+
+  bool are_enough(std::size_t max_starts) const {
+    return runs.size() >= kMinStarts && (runs.size() >= max_starts || spent >= kEnoughTime);
+  }
+};
+
 /// Runs a program that does nothing but start, and returns the usage of each run; an empty list if
 /// the user interrupts.
 Result<std::vector<Usage>> measure_starts(const os::ProgramSpec& spec, os::Launcher& launcher,
@@ -126,34 +155,44 @@ Result<std::vector<Usage>> measure_starts(const os::ProgramSpec& spec, os::Launc
   // Several starts at a time cost less, but a pipe is read for one run at a time.
   const std::size_t batch_size = spec.output.sink == OutputKind::Pipe ? 1 : kStartsPerBatch;
 
-  std::vector<Usage> runs;
-  std::chrono::nanoseconds spent{};
-  const auto needs_more = [&] {
-    return runs.size() < kMinStarts || (runs.size() < max_starts && spent < kEnoughTime);
-  };
-
   // The first batch is a single start, which only brings the program into the caches.
   bool is_warmup = true;
   std::vector<os::Launch> launches(1, os::Launch{*program});
 
-  while (needs_more()) {
-    const auto batch = launcher.run(launches, os::AfterFailure::Stop, {});
+  MeasuredStarts starts;
+  while (!starts.are_enough(max_starts)) {
+    const auto batch = run_starts(spec, launcher, launches, interrupt);
     if (!batch) return batch.error();
-    if (interrupt() != 0) return std::vector<Usage>{};
+    const bool is_interrupted = !batch->has_value();
+    if (is_interrupted) return std::vector<Usage>{};
 
-    for (const os::Ended& ended : *batch) {
-      const bool is_interrupted = std::holds_alternative<Cancelled>(ended.outcome);
-      if (is_interrupted) return std::vector<Usage>{};
-      if (auto failure = find_start_failure(spec, ended.outcome)) return *std::move(failure);
-
-      if (!is_warmup) runs.push_back(ended.usage);
-      spent += ended.time_with_preparation;
+    for (const os::Ended& ended : **batch) {
+      if (!is_warmup) starts.runs.push_back(ended.usage);
+      starts.spent += ended.time_with_preparation;
     }
 
     is_warmup = false;
     launches.assign(batch_size, os::Launch{*program});
   }
-  return runs;
+  return std::move(starts.runs);
+}
+
+/// Returns the index of the first command for which the shell starts as for `command`.
+std::size_t find_first_alike(const Plan& plan, std::size_t command) {
+  return *find_place_if(plan.commands, [&](const Command& other) {
+    return do_shells_start_alike(other, plan.commands[command]);
+  });
+}
+
+/// Returns the shell of the plan, which must have one, with an empty command.
+os::ProgramSpec make_shell_start(const Plan& plan, std::size_t command,
+                                 const std::optional<User>& user) {
+  Command empty_command = *command_in_layout(plan, command, 0);
+  empty_command.words = plan.shell->words;
+  empty_command.words.insert(empty_command.words.end(), {"-c", ""});
+  os::ProgramSpec spec = make_program(plan, empty_command, user);
+  spec.output.has_listener = false;  // an empty command writes nothing to wait for
+  return spec;
 }
 
 }  // namespace
@@ -286,6 +325,17 @@ std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
   return failure;
 }
 
+// An interrupt does not end hooks that clean up.
+Result<os::Ended> HookRunner::launch_hook(os::ProgramId hook, const HookRow& row,
+                                          const std::optional<Step>& step) {
+  const os::Launch launch{.program = hook,
+                          .launch_variable_value = step ? write_iteration(*step) : "",
+                          .goes_on_after_interrupt = row.follows_runs()};
+  auto results = launcher_.run({&launch, 1}, os::AfterFailure::Stop, {});
+  if (!results) return results.error();
+  return std::move(results->front());  // there was one launch
+}
+
 // Runs one hook, which is a command of the user that prepares runs or cleans up after them. Adds
 // its time to that of the rounds if it belongs to a single run.
 std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,
@@ -295,27 +345,16 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
   const bool has_hook = hook.has_value();
   if (!has_hook) return std::nullopt;
 
-  // An interrupt does not end hooks that clean up.
-  const os::Launch launch{.program = *hook,
-                          .launch_variable_value = step ? write_iteration(*step) : "",
-                          .goes_on_after_interrupt = row.follows_runs()};
-  const auto results = launcher_.run({&launch, 1}, os::AfterFailure::Stop, {});
-  if (!results)
-    return HookFailed{.kind = row.kind,
-                      .command = command,
-                      .step = step,
-                      .outcome = NotStarted{LaunchStep::ReachLauncher, 0},
-                      .output_end = results.error().line()};
+  const auto ended = launch_hook(*hook, row, step);
+  if (ended && row.is_of_a_run()) time_ += ended->time_with_preparation;
+  if (ended && succeeded(ended->outcome)) return std::nullopt;
 
-  const os::Ended& ended = results->front();  // there was one launch
-  if (row.is_of_a_run()) time_ += ended.time_with_preparation;
-  if (succeeded(ended.outcome)) return std::nullopt;
-
-  return HookFailed{.kind = row.kind,
-                    .command = command,
-                    .step = step,
-                    .outcome = ended.outcome,
-                    .output_end = launcher_.error_output_end()};
+  return HookFailed{
+      .kind = row.kind,
+      .command = command,
+      .step = step,
+      .outcome = ended ? ended->outcome : Outcome(NotStarted{LaunchStep::ReachLauncher, 0}),
+      .output_end = ended ? launcher_.error_output_end() : ended.error().line()};
 }
 
 std::optional<HookFailed> HookRunner::set_up(std::uint32_t first, std::uint32_t count) {
@@ -346,22 +385,14 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
 
   for (std::size_t command = 0; command < plan.commands.size(); ++command) {
     // Commands for which the shell starts alike share a measurement. The first of them makes it.
-    const std::size_t first_alike = *find_place_if(plan.commands, [&](const Command& other) {
-      return do_shells_start_alike(other, plan.commands[command]);
-    });
+    const std::size_t first_alike = find_first_alike(plan, command);
     const bool is_measured_already = first_alike < command;
     if (is_measured_already) {
       overhead_of_command.push_back(overhead_of_command[first_alike]);
       continue;
     }
 
-    Command empty_command = *command_in_layout(plan, command, 0);
-    empty_command.words = plan.shell->words;
-    empty_command.words.insert(empty_command.words.end(), {"-c", ""});
-    os::ProgramSpec spec = make_program(plan, empty_command, user);
-    spec.output.has_listener = false;  // an empty command writes nothing to wait for
-
-    auto runs = measure_starts(spec, launcher, interrupt);
+    auto runs = measure_starts(make_shell_start(plan, command, user), launcher, interrupt);
     if (!runs) return runs.error();
 
     // After an interrupt, the session has no runs from which to subtract.

@@ -114,6 +114,8 @@ class HookRunner {
                             const std::optional<User>& user);
   using Programs = ByHook<std::optional<os::ProgramId>>;
 
+  Result<os::Ended> launch_hook(os::ProgramId hook, const HookRow& row,
+                                const std::optional<Step>& step);
   std::optional<HookFailed> run(const HookRow& row, std::uint32_t command, std::uint32_t layout,
                                 const std::optional<Step>& step);
 

@@ -89,35 +89,38 @@ void DifferenceWatch::compare_with_reference(std::size_t command, const Step& st
   spread.squared_deviations += deviation_before * (log_ratio - spread.mean);
 }
 
+// With several layouts, the interval comes from the means of the layouts, so one round in each is
+// enough. Otherwise it comes from the rounds, and would be very wide if there were only a few.
+bool DifferenceWatch::has_difference(std::size_t command) const {
+  const std::uint64_t min_rounds = plan_.setting.layouts > 1 ? 1 : 5;
+  const auto has_enough = [&](const Spread& spread) { return spread.rounds >= min_rounds; };
+  return plan_.reference.is_candidate(command) &&
+         std::ranges::all_of(commands_[command].of_layout, has_enough);
+}
+
+std::optional<std::size_t> DifferenceWatch::choose_shown(std::size_t command) const {
+  if (has_difference(command)) return command;
+  for (std::size_t other = 0; other < commands_.size(); ++other)
+    if (has_difference(other)) return other;
+  return std::nullopt;
+}
+
 // The progress line shows by how much a command's wall time differs from that of its reference. The
-// command that runs now is preferred. If it has no difference yet, as a reference never has, the
-// first candidate that has one is shown.
+// command that runs now is preferred, but a reference never has a difference.
 std::optional<DifferenceSoFar> DifferenceWatch::find_difference(std::size_t command) const {
-  // With several layouts, the interval comes from the means of the layouts, so one round in each is
-  // enough. Otherwise it comes from the rounds, and would be very wide if there were only a few.
-  const bool has_layouts = plan_.setting.layouts > 1;
-  const std::uint64_t min_rounds = has_layouts ? 1 : 5;
-  const auto has_difference = [&](std::size_t candidate) {
-    const auto has_enough = [&](const Spread& spread) { return spread.rounds >= min_rounds; };
-    return plan_.reference.is_candidate(candidate) &&
-           std::ranges::all_of(commands_[candidate].of_layout, has_enough);
-  };
-
-  std::optional<std::size_t> shown;
-  if (has_difference(command)) shown = command;
-  for (std::size_t other = 0; !shown && other < commands_.size(); ++other)
-    if (has_difference(other)) shown = other;
+  const auto shown = choose_shown(command);
   if (!shown) return std::nullopt;
+  return plan_.setting.layouts > 1 ? over_layouts(*shown) : over_rounds(*shown);
+}
 
-  if (has_layouts) return over_layouts(*shown);
-
-  // The spread is that of the logarithms of the ratios of two wall times.
-  const Spread& log_ratios = commands_[*shown].of_layout.front();  // of the only layout
+// The spread is that of the logarithms of the ratios of two wall times.
+DifferenceSoFar DifferenceWatch::over_rounds(std::size_t command) const {
+  const Spread& log_ratios = commands_[command].of_layout.front();  // of the only layout
   const auto rounds = static_cast<double>(log_ratios.rounds);
   const double variance = log_ratios.squared_deviations / (rounds - 1.0);
   const double half_width =
       stats::student_t_quantile_above(kTail, rounds - 1.0) * std::sqrt(variance / rounds);
-  return make_difference(plan_.commands[*shown].name, log_ratios.mean, half_width);
+  return make_difference(plan_.commands[command].name, log_ratios.mean, half_width);
 }
 
 std::optional<DifferenceSoFar> DifferenceWatch::over_layouts(std::size_t command) const {

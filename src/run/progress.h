@@ -42,7 +42,12 @@ class DifferenceWatch {
   };
 
   void compare_with_reference(std::size_t command, const Step& step);
+  bool has_difference(std::size_t command) const;
+  /// Returns `command` or, if it has no difference, the first candidate that has one; nullopt if
+  /// none has.
+  std::optional<std::size_t> choose_shown(std::size_t command) const;
   std::optional<DifferenceSoFar> over_layouts(std::size_t command) const;
+  DifferenceSoFar over_rounds(std::size_t command) const;
 
   const Plan& plan_;
   std::vector<OfCommand> commands_;

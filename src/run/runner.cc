@@ -158,6 +158,20 @@ class Runner final : NonCopyable {
     });
   }
 
+  /// Returns the estimated seconds from `now` to the end of the session; nullopt if unknown.
+  std::optional<double> estimate_seconds_left(const Step& step, const Scheduler::UnderWay& batch,
+                                              nanoseconds now) const {
+    const auto seconds_from_begin = scheduler_.seconds_left(batch, steps_.paces());
+    if (!seconds_from_begin) return std::nullopt;
+
+    // The scheduler estimates the seconds from the beginning of the batch on. The time since then
+    // is subtracted, except during warm-up, settling and untuned runs, which the estimate counts by
+    // whole rounds or not at all.
+    const bool counts_down = step.kind == RoundKind::Timed || step.gives_counts_only();
+    const nanoseconds since_begin = counts_down ? now - steps_.batch_began() : nanoseconds(0);
+    return *seconds_from_begin - to_seconds(since_begin);
+  }
+
   // Updates the progress line while a batch of runs is under way. `step` is the run that the line
   // names.
   void report_progress(const Step& step) {
@@ -169,23 +183,17 @@ class Runner final : NonCopyable {
     progress.kind = step.kind;
     progress.elapsed = now - began_at_.value_or(now);
 
-    // The scheduler estimates the seconds from the beginning of the batch on. The time since then
-    // is subtracted, except during warm-up, settling and untuned runs, which the estimate counts by
-    // whole rounds or not at all.
-    const std::span<const Pace> paces = steps_.paces();
     const Scheduler::UnderWay batch = steps_.under_way(step);
-    if (const auto seconds_from_begin = scheduler_.seconds_left(batch, paces)) {
-      const bool counts_down = step.kind == RoundKind::Timed || step.gives_counts_only();
-      const nanoseconds since_begin = counts_down ? now - steps_.batch_began() : nanoseconds(0);
-      set_remaining(*seconds_from_begin - to_seconds(since_begin), progress);
+    if (const auto seconds_left = estimate_seconds_left(step, batch, now)) {
+      set_remaining(*seconds_left, progress);
       progress.may_end_earlier = scheduler_.may_end_earlier();
     }
 
     progress.race = scheduler_.race_so_far();
     progress.run = scheduler_.number_of_run(batch);
     progress.are_samples_taken = takes_samples(step);
-    const Pace& pace = paces[step.command];
-    if (pace.wall_time_seconds.count > 0) progress.mean_wall_seconds = pace.wall_time_seconds.mean;
+    const RunningMean& wall_time = steps_.paces()[step.command].wall_time_seconds;
+    if (wall_time.count > 0) progress.mean_wall_seconds = wall_time.mean;
 
     progress.difference = differences_.find_difference(step.command);
     observer_.progress(progress);
@@ -291,6 +299,18 @@ std::size_t hand_out_results(std::vector<os::Ended>& results, const SharedBatch&
   return turn;
 }
 
+/// Returns the launches behind those of the first turn.
+std::span<os::Launch> launches_of_later_turns(SharedBatch& batch) {
+  return std::span(batch.launches).subspan(batch.turn_ends.front());
+}
+
+/// Returns the mean time of runs, of which there must be one.
+nanoseconds mean_time_of(std::span<const os::Ended> runs) {
+  nanoseconds sum{};
+  for (const os::Ended& ended : runs) sum += ended.time_with_preparation;
+  return sum / static_cast<nanoseconds::rep>(runs.size());
+}
+
 /// Lets several benchmarks of a suite have the first runs of their next turns in one batch, because
 /// a request to the launcher costs about as much as a short run. Returns the number of turns that
 /// have got results. If it is 0, the next turn must launch its runs by itself.
@@ -307,9 +327,7 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
 
   // If runs take longer than expected, those of later turns do not start in this batch any more.
   // The first turn keeps all its runs, as it would by itself.
-  const std::size_t first_turn_end = batch.turn_ends.front();
-  for (os::Launch& launch : std::span(batch.launches).subspan(first_turn_end))
-    launch.latest_start = kBatchTime;
+  for (os::Launch& launch : launches_of_later_turns(batch)) launch.latest_start = kBatchTime;
 
   // All turns that share a batch have the same policy (count_turns_to_share()). If the launcher
   // fails, a turn by itself meets the error again, and reports it.
@@ -317,10 +335,7 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
   auto results = context.launcher.run(batch.launches, policy, {});
   if (!results) return 0;
 
-  nanoseconds sum{};
-  for (const os::Ended& ended : *results) sum += ended.time_with_preparation;
-  if (!results->empty()) mean_run_time = sum / static_cast<nanoseconds::rep>(results->size());
-
+  if (!results->empty()) mean_run_time = mean_time_of(*results);
   return hand_out_results(*results, batch, runners, lap, context);
 }
 
@@ -356,6 +371,24 @@ void take_turns(const Runners& runners, const RunContext& context, std::uint64_t
   }
 }
 
+bool is_part_of_suite(const BenchmarkToRun& run) {
+  return !run.name.empty();
+}
+
+/// Prepares a benchmark's runner. The error names the benchmark if it is part of a suite.
+Result<void> prepare(Runner& runner, const BenchmarkToRun& run) {
+  auto prepared = runner.steps().prepare();
+  if (prepared || !is_part_of_suite(run)) return prepared;
+  return prepared.error().prefixed("benchmark " + cited(run.name));
+}
+
+std::vector<SessionResult> close_all(const Runners& runners) {
+  std::vector<SessionResult> results;
+  results.reserve(runners.size());
+  for (const auto& runner : runners) results.push_back(runner->close());
+  return results;
+}
+
 }  // namespace
 
 // Prepares a session for each benchmark, then lets the sessions take turns until all have ended.
@@ -368,31 +401,20 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
   Runners runners;
 
   for (const BenchmarkToRun& run : runs) {
-    // In a suite, which gives its benchmarks names, each benchmark reports its progress to an
-    // observer that adds up the progress of all. Runs are numbered through all benchmarks.
-    const bool is_part_of_suite = !run.name.empty();
-    Observer* observer = &context.observer;
-    std::uint32_t* latest_number = nullptr;
-    if (is_part_of_suite) {
-      const std::size_t benchmark_index = observers.size();
-      observers.push_back(std::make_unique<PartObserver>(progress, benchmark_index, run.name));
-      observer = observers.back().get();
-      latest_number = &latest_number_in_suite;
+    if (is_part_of_suite(run)) {
+      // Each benchmark of a suite reports its progress to an observer that adds up the progress of
+      // all. Runs are numbered through all benchmarks.
+      observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
+      runners.push_back(
+          std::make_unique<Runner>(run, context, *observers.back(), &latest_number_in_suite));
+    } else {
+      runners.push_back(std::make_unique<Runner>(run, context, context.observer, nullptr));
     }
-
-    runners.push_back(std::make_unique<Runner>(run, context, *observer, latest_number));
-    if (auto prepared = runners.back()->steps().prepare(); !prepared) {
-      const Error& error = prepared.error();
-      return is_part_of_suite ? error.prefixed("benchmark " + cited(run.name)) : error;
-    }
+    if (auto prepared = prepare(*runners.back(), run); !prepared) return prepared.error();
   }
 
   take_turns(runners, context, seed);
-
-  std::vector<SessionResult> results;
-  results.reserve(runners.size());
-  for (const auto& runner : runners) results.push_back(runner->close());
-  return results;
+  return close_all(runners);
 }
 
 }  // namespace lauka

@@ -19,6 +19,35 @@ bool is_sampled(const Plan& plan, const Pass& pass) {
          });
 }
 
+constexpr double kMinCost = 0.05;  // as a fraction of the CPU time
+
+/// The additional CPU time of sampled runs, as a fraction of that of timed runs.
+struct Cost {
+  double estimate = 0.0;
+  double certain = 0.0;  // at least, with 99% confidence
+};
+
+/// Returns nullopt if there are too few runs, or if the cost cannot be estimated.
+std::optional<Cost> estimate_cost(const std::vector<double>& timed,
+                                  const std::vector<double>& sampled) {
+  constexpr std::size_t min_runs = 6;  // of each kind
+  if (std::min(timed.size(), sampled.size()) < min_runs) return std::nullopt;
+
+  constexpr double confidence = 0.99;
+  const stats::Delta difference = stats::estimate_delta(
+      {.reference = timed, .candidate = sampled, .paired = false}, stats::tails_of(confidence));
+  const bool is_known = difference.change && difference.bounds;
+  if (!is_known) return std::nullopt;
+  return Cost{.estimate = *difference.change, .certain = difference.bounds->low};
+}
+
+Note make_note(const std::string& command, const Cost& cost) {
+  return {"sampling_cost",
+          fmt::format("sampled runs of {} used {:.0f}% more CPU time than its timed runs (at least "
+                      "{:.0f}%); use a longer period for --profile, or longer runs",
+                      cited(command), 100.0 * cost.estimate, 100.0 * cost.certain)};
+}
+
 }  // namespace
 
 SamplingCost::SamplingCost(const Plan& plan) : plan_(plan) {
@@ -40,34 +69,15 @@ void SamplingCost::add(const RunRecord& run) {
 // Taking samples (--profile) interrupts a program again and again. If this has cost much CPU time,
 // the user should know, because the samples then show a slower program than the timed runs.
 std::optional<Note> SamplingCost::note() const {
-  constexpr std::size_t min_runs = 6;  // of each kind
-  constexpr double min_cost = 0.05;    // as a fraction of the CPU time
-  constexpr double confidence = 0.99;
-  const stats::IntervalTails tails = stats::tails_of(confidence);
-
   // Several commands may exceed the limit, but the largest cost is enough for a warning.
   std::optional<Note> note_on_largest;
   double largest_cost = 0.0;
   for (std::size_t command = 0; command < commands_.size(); ++command) {
-    const std::vector<double>& timed = commands_[command].timed;
-    const std::vector<double>& sampled = commands_[command].sampled;
-    if (std::min(timed.size(), sampled.size()) < min_runs) continue;
+    const auto cost = estimate_cost(commands_[command].timed, commands_[command].sampled);
+    if (!cost || cost->certain < kMinCost || cost->estimate <= largest_cost) continue;
 
-    const stats::Delta difference =
-        stats::estimate_delta({.reference = timed, .candidate = sampled, .paired = false}, tails);
-    const bool is_known = difference.change && difference.bounds;
-    if (!is_known) continue;
-
-    const double cost = *difference.change;
-    const double certain_cost = difference.bounds->low;
-    if (certain_cost < min_cost || cost <= largest_cost) continue;
-
-    largest_cost = cost;
-    note_on_largest = Note{
-        "sampling_cost",
-        fmt::format("sampled runs of {} used {:.0f}% more CPU time than its timed runs (at least "
-                    "{:.0f}%); use a longer period for --profile, or longer runs",
-                    cited(plan_.commands[command].name), 100.0 * cost, 100.0 * certain_cost)};
+    largest_cost = cost->estimate;
+    note_on_largest = make_note(plan_.commands[command].name, *cost);
   }
   return note_on_largest;
 }

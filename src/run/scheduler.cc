@@ -215,14 +215,12 @@ void Scheduler::count_alone() {
   add_goal(RoundTarget{RoundKind::Counting, done + 1});
 }
 
-// Decides whether the timed rounds are over. If they are not, adds the next batch of them, and
-// before it the counting and untuned rounds that are due.
-void Scheduler::decide_timed() {
+// The rounds end when --precision is reached, or at the user's limits on rounds and time. The rule
+// has these limits alone: undecided gates (conditions on the results) get more rounds later.
+bool Scheduler::end_timed_rounds_if_due() {
   const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
 
-  // The rounds end when --precision is reached, or at the user's limits on rounds and time. The
-  // rule has these limits alone: undecided gates (conditions on the results) get more rounds later.
   bool is_over = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
   if (!is_over && satisfies_stop_rule(rule_without_gates_, spent)) {
     note_which_limit_ended_rounds();
@@ -242,10 +240,14 @@ void Scheduler::decide_timed() {
     is_over = may_end_by_gates();
     was_ended_by_gates_ = is_over;
   }
+  return is_over;
+}
 
-  // Untuned rounds show what --tune changes. They are due in proportion to the timed rounds, so
-  // some may be due even at the end.
-  if (is_over) {
+// Untuned rounds show what --tune changes. They are due in proportion to the timed rounds, so some
+// may be due even at the end.
+void Scheduler::decide_timed() {
+  const RoundsAndTime& spent = group().timed_spent;
+  if (end_timed_rounds_if_due()) {
     add_untuned_rounds(untuned_rounds_due(spent.rounds, kNoRoundsLeft));
     stage_ = Stage::CountLastBlock;
     return;
@@ -664,6 +666,18 @@ bool Scheduler::may_end_earlier() const {
           gates_.has_undecided_gate_on(RoundKind::Counting));
 }
 
+/// Returns the rule that ends the rounds of a group at its last look at gates. The first look comes
+/// at the end of the planned rounds. Before that, their number is estimated.
+StopRule Scheduler::rule_to_last_look(const Group& group, nanoseconds time_of_round) const {
+  const RoundsAndTime& spent = group.timed_spent;
+  const bool has_looked = group.rounds_at_first_look > 0;
+  const std::uint64_t rounds_at_first_look =
+      has_looked ? group.rounds_at_first_look
+                 : spent.rounds + rounds_left(rule_without_gates_, spent, time_of_round);
+  const std::uint64_t rounds_at_last_look = gate::look_rounds(rounds_at_first_look).back();
+  return stop_rule_for_open_gates(rule_without_gates_, rounds_at_last_look);
+}
+
 /// Returns the seconds that the timed rounds of a group still need. Gates (conditions on the
 /// results) are decided at looks, which come after certain numbers of rounds. Until a gate is
 /// decided, it may add rounds up to its last look. The estimate includes all of them, because it
@@ -678,19 +692,36 @@ double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> p
   };
 
   const double planned = estimate_seconds_until(rule_to_next_look_);
-  const bool may_add_rounds = !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds() &&
-                              gates_.has_undecided_gate_on(RoundKind::Timed);
-  if (!may_add_rounds) return planned;
+  if (!may_add_rounds_for_gates(RoundKind::Timed)) return planned;
+  return std::max(planned, estimate_seconds_until(rule_to_last_look(group, time_of_round)));
+}
 
-  // The first look comes at the end of the planned rounds. Before that, their number is estimated.
-  const bool has_looked = group.rounds_at_first_look > 0;
-  const std::uint64_t rounds_at_first_look =
-      has_looked ? group.rounds_at_first_look
-                 : spent.rounds + rounds_left(rule_without_gates_, spent, time_of_round);
-  const std::uint64_t rounds_at_last_look = gate::look_rounds(rounds_at_first_look).back();
-  const StopRule rule_to_last_look =
-      stop_rule_for_open_gates(rule_without_gates_, rounds_at_last_look);
-  return std::max(planned, estimate_seconds_until(rule_to_last_look));
+bool Scheduler::may_add_rounds_for_gates(RoundKind kind) const {
+  return !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds() &&
+         gates_.has_undecided_gate_on(kind);
+}
+
+double Scheduler::counting_seconds_left_by_share(double timed_seconds,
+                                                 double counting_seconds) const {
+  if (counting_.is_exact) return 0.0;
+
+  // Undecided gates on counts may extend the share.
+  const double factor = may_add_rounds_for_gates(RoundKind::Counting)
+                            ? static_cast<double>(kBudgetFactorForGates)
+                            : 1.0;
+  // The share is that of the whole time, so it is counted from the time of the timed rounds.
+  return timed_seconds * factor * counting_.share / (1.0 - counting_.share) - counting_seconds;
+}
+
+// A turn is one round of each counting pass. Before the first turn has ended, its time is unknown.
+double Scheduler::counting_seconds_left_by_number(double seconds_under_way) const {
+  const std::uint64_t turns = counting_turns_done(group());
+  if (turns == 0 || turns >= counting_.min_counting_rounds) return 0.0;
+
+  const double seconds_of_turn =
+      Seconds(group().counting.time).count() / static_cast<double>(turns);
+  const auto turns_left = static_cast<double>(counting_.min_counting_rounds - turns);
+  return seconds_of_turn * turns_left - seconds_under_way;
 }
 
 /// Returns the seconds that the counting rounds still need. They get a share of the whole time, but
@@ -702,30 +733,9 @@ double Scheduler::counting_seconds_left(const UnderWay& now, double timed_second
   const double finished_seconds = Seconds(group().counting.time).count();
   const bool is_counting = now.step.kind == RoundKind::Counting;
   const double seconds_under_way = is_counting ? Seconds(now.time).count() : 0.0;
-
-  // Undecided gates on counts may extend the share. If the number of rounds is exact, there is no
-  // share.
-  double left_by_share = 0.0;
-  if (!counting_.is_exact) {
-    const bool may_add_rounds = gates_.has_undecided_gate_on(RoundKind::Counting) &&
-                                !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds();
-    const double factor = may_add_rounds ? static_cast<double>(kBudgetFactorForGates) : 1.0;
-    // The share is that of the whole time, so it is counted from the time of the timed rounds.
-    left_by_share = timed_seconds * factor * counting_.share / (1.0 - counting_.share) -
-                    (finished_seconds + seconds_under_way);
-  }
-
-  // A turn is one round of each counting pass. Before the first turn has ended, its time is
-  // unknown.
-  double left_by_number = 0.0;
-  const std::uint64_t turns = counting_turns_done(group());
-  if (turns > 0 && turns < counting_.min_counting_rounds) {
-    const double seconds_of_turn = finished_seconds / static_cast<double>(turns);
-    const auto turns_left = static_cast<double>(counting_.min_counting_rounds - turns);
-    left_by_number = seconds_of_turn * turns_left - seconds_under_way;
-  }
-
-  return std::max({left_by_share, left_by_number, 0.0});
+  return std::max(
+      {counting_seconds_left_by_share(timed_seconds, finished_seconds + seconds_under_way),
+       counting_seconds_left_by_number(seconds_under_way), 0.0});
 }
 
 double Scheduler::seconds_left_by_paces(const UnderWay& now, std::span<const Pace> paces) const {
@@ -793,34 +803,38 @@ std::optional<double> Scheduler::seconds_left_of_counting_alone(const UnderWay& 
   return std::max(left, 0.0);
 }
 
-// The estimate depends on what is known. Simulated rounds come first, then others.
+// Each estimate needs other facts: the paces, the time of counting rounds, or only the budget.
+std::optional<double> Scheduler::seconds_left_after_simulation(const UnderWay& now,
+                                                               std::span<const Pace> paces) const {
+  // A pace is the mean time of a command's runs, without simulated and counting runs.
+  const bool is_pace_known = paces[now.step.command].run_seconds.count > 0;
+  if (is_pace_known) return seconds_left_by_paces(now, paces);
+
+  const bool counts_alone = now.step.kind == RoundKind::Counting && !is_timed_;
+  if (counts_alone) return seconds_left_of_counting_alone(now);
+
+  // The simulated rounds are over, but no run has shown yet how long the others take.
+  const bool is_simulating = now.step.kind == RoundKind::Simulated;
+  return is_simulating ? std::optional(seconds_of_budget()) : std::nullopt;
+}
+
+// Timed and counting runs are likely to use up their budget.
+double Scheduler::seconds_of_budget() const {
+  // Simulated runs take much longer than others. A fixed number of timed runs adds little to them.
+  const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
+  if (is_only_simulated || plan_.setting.stop.exact_runs) return 0.0;
+
+  const auto commands = static_cast<double>(plan_.commands.size());
+  return commands * Seconds(plan_.setting.stop.budget_per_command).count();
+}
+
 std::optional<double> Scheduler::seconds_left(const UnderWay& now,
                                               std::span<const Pace> paces) const {
   const auto simulated = simulated_seconds_left(now);
   if (!simulated) return std::nullopt;
-
-  // A pace is the mean time of a command's runs, without simulated and counting runs.
-  const bool is_pace_known = paces[now.step.command].run_seconds.count > 0;
-  if (is_pace_known) return *simulated + seconds_left_by_paces(now, paces);
-
-  const bool counts_alone = now.step.kind == RoundKind::Counting && !is_timed_;
-  if (counts_alone) {
-    const auto counting = seconds_left_of_counting_alone(now);
-    if (!counting) return std::nullopt;
-    return *simulated + *counting;
-  }
-
-  // The simulated rounds are over, but no run has shown yet how long the others take.
-  const bool is_simulating = now.step.kind == RoundKind::Simulated;
-  if (!is_simulating) return std::nullopt;
-
-  // Simulated runs take much longer than others. A fixed number of timed runs adds little to them.
-  const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
-  if (is_only_simulated || plan_.setting.stop.exact_runs) return simulated;
-
-  // Otherwise timed and counting runs are likely to use up their budget.
-  const auto commands = static_cast<double>(plan_.commands.size());
-  return *simulated + commands * Seconds(plan_.setting.stop.budget_per_command).count();
+  const auto others = seconds_left_after_simulation(now, paces);
+  if (!others) return std::nullopt;
+  return *simulated + *others;
 }
 
 std::optional<RunNumber> Scheduler::number_of_run(const UnderWay& now) const {

@@ -185,6 +185,8 @@ class Scheduler : NonCopyable {
   void warm_up();
   void decide_simulated();
   void count_alone();
+  /// Looks at the results so far. Returns true if the timed rounds of the group are over.
+  bool end_timed_rounds_if_due();
   void decide_timed();
   void count_last_block();
   void leave_group();
@@ -231,10 +233,23 @@ class Scheduler : NonCopyable {
   bool hooks_prevent_more_rounds() const;
   bool can_time_more() const;
   bool can_count_more() const;
+  /// True if undecided gates on values from rounds of `kind` may add more of them.
+  bool may_add_rounds_for_gates(RoundKind kind) const;
+  StopRule rule_to_last_look(const Group& group, std::chrono::nanoseconds time_of_round) const;
   double timed_seconds_left(const Group& group, std::span<const Pace> paces) const;
+  /// Returns 0 if the number of counting rounds is exact. `counting_seconds`: time of all counting
+  /// rounds so far.
+  double counting_seconds_left_by_share(double timed_seconds, double counting_seconds) const;
+  /// Returns the seconds up to the smallest number of counting rounds; 0 if they are unknown.
+  double counting_seconds_left_by_number(double seconds_under_way) const;
   double counting_seconds_left(const UnderWay& now, double timed_seconds) const;
   std::optional<double> seconds_left_of_counting_alone(const UnderWay& now) const;
   double seconds_left_by_paces(const UnderWay& now, std::span<const Pace> paces) const;
+  /// Returns the seconds that timed and counting rounds are likely to need before any has run.
+  double seconds_of_budget() const;
+  /// Returns the seconds that timed and counting rounds need; nullopt if unknown.
+  std::optional<double> seconds_left_after_simulation(const UnderWay& now,
+                                                      std::span<const Pace> paces) const;
   std::optional<double> simulated_seconds_left(const UnderWay& now) const;
   std::uint64_t count_simulated_runs() const;
 

@@ -66,9 +66,9 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
   session_.program_settings.resize(plan_.commands.size());
 }
 
-Result<void> StepRunner::prepare() {
-  // In each pass, runs count a part of the events, because a processor has few counters. A pass
-  // that needs none, such as one in a simulator, keeps kNoCounters.
+// In each pass, runs count a part of the events, because a processor has few counters. A pass that
+// needs none, such as one in a simulator, keeps kNoCounters.
+Result<void> StepRunner::arm_passes() {
   for (std::size_t pass = 0; pass < plan_.setting.events.passes.size(); ++pass) {
     auto armed_pass = benchmark_.engine.arm(pass);
     if (!armed_pass) return armed_pass.error();
@@ -81,20 +81,17 @@ Result<void> StepRunner::prepare() {
       counters_.back() = *added;
     }
   }
+  return {};
+}
+
+Result<void> StepRunner::prepare() {
+  if (auto armed = arm_passes(); !armed) return armed;
 
   // With --until, a run ends when it writes a line that matches a pattern.
   if (plan_.compiled_end_pattern) awaited_.emplace(*plan_.compiled_end_pattern, context_.clock);
 
   if (auto registered = programs_.prepare(); !registered) return registered;
-
-  // The kernel stops counting some programs, such as those that change the user. A setup or prepare
-  // hook may make or replace the program, so it is examined only later.
-  for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
-    const Hooks& hooks = plan_.commands[command].hooks;
-    const bool may_be_made_later = hooks[HookKind::Setup] || hooks[HookKind::Prepare];
-    if (!may_be_made_later) look_for_counter_loss(command);
-  }
-
+  look_for_counter_losses();
   if (auto registered = hooks_.register_hooks(context_.user); !registered) return registered;
 
   // The start of the shell is subtracted from each run later.
@@ -108,12 +105,7 @@ Result<void> StepRunner::prepare() {
   return {};
 }
 
-// A step is one run of one command, and a round has one or more steps. Each run that ends adds its
-// record to `result_`.
-FinishedRounds StepRunner::run(const RunSteps& action) {
-  const std::span<const Step> steps = action.steps;
-  const std::vector<Pace> paces_before = paces_;
-
+void StepRunner::begin_result(std::span<const Step> steps) {
   result_ = {.first = steps.front(), .step_count = steps.size(), .paces = paces_};
   leading_steps_done_ = 0;
   time_of_whole_rounds_ = {};
@@ -121,6 +113,23 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   // All rounds of an action have as many steps as the first one.
   steps_per_round_ =
       static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
+}
+
+// Repeated runs may belong to the incomplete round, so they go to the session at once, and not into
+// the result that may be kept for --resume.
+void StepRunner::drop_incomplete_round() {
+  result_.step_count = leading_steps_done_ - leading_steps_done_ % steps_per_round_;
+  result_.time = time_of_whole_rounds_;
+  for (const RedoneRun& redone : result_.redone) add_redone(redone);
+  result_.redone.clear();
+}
+
+// A step is one run of one command, and a round has one or more steps. Each run that ends adds its
+// record to `result_`.
+FinishedRounds StepRunner::run(const RunSteps& action) {
+  const std::span<const Step> steps = action.steps;
+  const std::vector<Pace> paces_before = paces_;
+  begin_result(steps);
 
   // Counting slows the runs that follow, so settling rounds, which come between, switch it off.
   const RoundKind kind = result_.first.kind;
@@ -132,16 +141,10 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   latest_kind_ = kind;
 
   const bool are_all_done = run_with_repetitions({steps.begin(), steps.end()});
-  if (are_all_done) {
+  if (are_all_done)
     result_.paces = paces_;
-  } else {
-    // Only whole rounds count. Repeated runs may belong to the incomplete one, so they go to the
-    // session at once, and not into the result that may be kept for --resume.
-    result_.step_count = leading_steps_done_ - leading_steps_done_ % steps_per_round_;
-    result_.time = time_of_whole_rounds_;
-    for (const RedoneRun& redone : result_.redone) add_redone(redone);
-    result_.redone.clear();
-  }
+  else
+    drop_incomplete_round();
 
   // A later --resume does not know of rounds that are not kept. So that it decides alike, they
   // leave the paces as they were.
@@ -223,6 +226,16 @@ void StepRunner::look_for_counter_loss(std::size_t command) {
   session_.counter_loss_files[command] = std::move(found);
 }
 
+// The kernel stops counting some programs, such as those that change the user. A setup or prepare
+// hook may make or replace the program, so it is examined only later.
+void StepRunner::look_for_counter_losses() {
+  for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
+    const Hooks& hooks = plan_.commands[command].hooks;
+    const bool may_be_made_later = hooks[HookKind::Setup] || hooks[HookKind::Prepare];
+    if (!may_be_made_later) look_for_counter_loss(command);
+  }
+}
+
 bool StepRunner::runs_one_by_one() const {
   return hooks_.has_hooks_between_runs() || has_scraped_metrics(plan_) || plan_.setting.until ||
          benchmark_.groups != nullptr ||
@@ -239,22 +252,26 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
              : std::min(size, armed_passes_[steps.front().pass]->max_batch_size());
 }
 
-// Benchmarks of a suite take turns, and several of them may have their next runs in one batch of
-// the launcher. `unknown_run_time` is assumed for commands that have not run yet.
-std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
-                                                         nanoseconds unknown_run_time) const {
-  if (action.steps.front().kind != RoundKind::Timed) return std::nullopt;
+// The runs of a suite are numbered in the order in which they ran. A turn with counting, repeated
+// or untuned runs would have these after the shared batch, but they would get their numbers before
+// the runs of the other benchmarks in the batch.
+bool StepRunner::is_shareable(const RunSteps& action) const {
+  if (action.steps.front().kind != RoundKind::Timed) return false;
   const bool fits_into_batch = !runs_one_by_one() && action.steps.size() <= os::Launcher::kMaxBatch;
-  if (!fits_into_batch) return std::nullopt;
+  if (!fits_into_batch) return false;
 
-  // The runs of a suite are numbered in the order in which they ran. A turn with counting, repeated
-  // or untuned runs would have these after the shared batch, but they would get their numbers
-  // before the runs of the other benchmarks in the batch.
   const bool has_counting_runs = !armed_passes_.empty();
   const bool may_have_repeated_or_untuned_runs =
       context_.machine != nullptr &&
       (context_.machine->watches_throttling() || context_.machine->compares_tuning());
-  if (has_counting_runs || may_have_repeated_or_untuned_runs) return std::nullopt;
+  return !has_counting_runs && !may_have_repeated_or_untuned_runs;
+}
+
+// Benchmarks of a suite take turns, and several of them may have their next runs in one batch of
+// the launcher. `unknown_run_time` is assumed for commands that have not run yet.
+std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
+                                                         nanoseconds unknown_run_time) const {
+  if (!is_shareable(action)) return std::nullopt;
 
   std::chrono::duration<double> time{};
   bool are_run_times_known = true;
@@ -311,6 +328,45 @@ std::size_t StepRunner::run_between_hooks(const Step& step,
   return done;
 }
 
+void StepRunner::add_counters(std::size_t pass, os::Launch& launch) const {
+  const auto& armed = armed_passes_[pass];
+  launch.counters = counters_[pass];
+  launch.counts_calling_threads = armed->counts_calling_threads();
+  launch.run_observers = armed->prepare_run();
+  launch.sample_listener = armed->samples();
+}
+
+// A control group measures the peak memory of all processes of a run together.
+Result<void> StepRunner::add_control_group(os::Launch& launch) {
+  if (benchmark_.groups == nullptr) return {};
+  return assign_or_error(benchmark_.groups->begin(), launch.control_group_file);
+}
+
+Result<os::Launch> StepRunner::make_launch(const Step& step, std::size_t run_in_batch) {
+  // A hook may have made the program just now, so it is examined only here, if not before.
+  look_for_counter_loss(step.command);
+
+  const auto program = programs_.program_of_run(step, reported_.uses_metric_files());
+  if (!program) return program.error();
+
+  // The variable tells the run the path of the file to which it may write its metrics.
+  os::Launch launch{.program = *program};
+  launch.launch_variable_value = reported_.metric_file_path(run_in_batch);
+  ask_for_end_state(step, launch);
+
+  if (auto added = add_control_group(launch); !added) return added.error();
+
+  // With --until, the listener ends the run at a certain line of its output.
+  if (awaited_) {
+    awaited_->begin();
+    launch.listener = &*awaited_;
+  }
+
+  const bool counts_events = !armed_passes_.empty();
+  if (counts_events) add_counters(step.pass, launch);
+  return launch;
+}
+
 // `first_run_in_batch`: index that the first of these runs has in its batch, which may contain runs
 // of other benchmarks before them.
 Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> steps,
@@ -318,40 +374,9 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
-    // A hook may have made the program just now, so it is examined only here, if not before.
-    look_for_counter_loss(step.command);
-
-    const auto program = programs_.program_of_run(step, reported_.uses_metric_files());
-    if (!program) return program.error();
-
-    // The variable tells the run the path of the file to which it may write its metrics.
-    os::Launch launch{.program = *program};
-    launch.launch_variable_value = reported_.metric_file_path(first_run_in_batch + launches.size());
-    ask_for_end_state(step, launch);
-
-    // A control group measures the peak memory of all processes of a run together.
-    if (benchmark_.groups != nullptr) {
-      auto group = benchmark_.groups->begin();
-      if (!group) return group.error();
-      launch.control_group_file = *std::move(group);
-    }
-
-    // With --until, the listener ends the run at a certain line of its output.
-    if (awaited_) {
-      awaited_->begin();
-      launch.listener = &*awaited_;
-    }
-
-    const bool counts_events = !armed_passes_.empty();
-    if (counts_events) {
-      const auto& armed = armed_passes_[step.pass];
-      launch.counters = counters_[step.pass];
-      launch.counts_calling_threads = armed->counts_calling_threads();
-      launch.run_observers = armed->prepare_run();
-      launch.sample_listener = armed->samples();
-    }
-
-    launches.push_back(std::move(launch));
+    auto launch = make_launch(step, first_run_in_batch + launches.size());
+    if (!launch) return launch.error();
+    launches.push_back(*std::move(launch));
   }
   return launches;
 }
@@ -459,75 +484,90 @@ void StepRunner::request_repetition_if_throttled(const Step& step,
                                          max_throttled_redos};
 }
 
-bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::size_t place) {
-  const auto end_with = [this](EarlyEnd why) {
-    cut_short(std::move(why));
-    return false;
-  };
+bool StepRunner::end_session(EarlyEnd why) {
+  cut_short(std::move(why));
+  return false;
+}
 
+bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::size_t place) {
   if (std::holds_alternative<Cancelled>(ended.outcome))
-    return end_with(Interrupted{context_.pending_interrupt()});
+    return end_session(Interrupted{context_.pending_interrupt()});
 
   engine::CountsOfRun counted;
   if (!armed_passes_.empty()) counted = armed_passes_[step.pass]->finish(ended, step.command);
-  if (auto why = find_reason_to_end(step, ended, counted)) return end_with(*std::move(why));
+  if (auto why = find_reason_to_end(step, ended, counted)) return end_session(*std::move(why));
 
   note_end_state(step, ended);
-  const bool is_timed = !step.gives_counts_only();
-  if (is_timed) paces_[step.command].run_seconds.add(to_seconds(ended.time_with_preparation));
+  if (!step.gives_counts_only())
+    paces_[step.command].run_seconds.add(to_seconds(ended.time_with_preparation));
   result_.time += ended.time_with_preparation;
 
   RunRecord run{step, ended.outcome, ended.usage, {}};
   run.details.outlived = static_cast<std::uint32_t>(ended.outlived);
+  if (auto why = take_reported(run, place, ended, counted)) return end_session(*std::move(why));
+
+  if (step.is_thrown_away())
+    count_finished_step();
+  else
+    add_to_result(std::move(run), ended, std::move(counted));
+  return true;
+}
+
+std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place,
+                                               const os::Ended& ended,
+                                               engine::CountsOfRun& counted) {
+  const Step& step = run.step;
   for (const auto& missing :
        {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)}) {
     if (!missing || plan_.ignore_failure) continue;
     command_at_fault_ = step.command;
-    return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
+    return missing->prefixed(cited(plan_.commands[step.command].name));
   }
+  return std::nullopt;
+}
 
-  if (step.is_thrown_away()) {
-    count_finished_step();
-    return true;
-  }
+// The shell's overhead was measured without a simulator, so it does not fit simulated runs.
+void StepRunner::subtract_overhead(RunRecord& run) const {
+  const bool has_shell = !session_.overheads.empty() && run.step.kind != RoundKind::Simulated;
+  if (!has_shell) return;
+  const bool is_below = subtract(session_.overheads[run.step.command], run.usage);
+  run.details.below_overhead = is_below && !run.step.gives_counts_only();
+}
 
-  // The shell's overhead was measured without a simulator, so it does not fit simulated runs.
-  const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
-  if (has_shell) {
-    const bool is_below = subtract(session_.overheads[step.command], run.usage);
-    run.details.below_overhead = is_below && is_timed;
-  }
+void StepRunner::add_to_result(RunRecord run, const os::Ended& ended, engine::CountsOfRun counted) {
+  subtract_overhead(run);
   run.counts = std::move(counted.counts);
   run.instruction_coverage = counted.instruction_coverage;
   run.own_process_counts = std::move(counted.own_process_counts);
 
-  if (step.kind == RoundKind::Untuned) {
+  if (run.step.kind == RoundKind::Untuned) {
     result_.runs.push_back(std::move(run));
-    count_finished_step();
-    return true;
+    return count_finished_step();
   }
 
-  request_repetition_if_throttled(step, counted);
+  request_repetition_if_throttled(run.step, counted);
   if (counted.redo && earlier_attempts_ < counted.redo->max_repetitions) {
-    to_repeat_.push_back(step);
+    to_repeat_.push_back(run.step);
     result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});
-    return true;
+    return;
   }
+  keep_run(std::move(run), ended, std::move(counted));
+}
 
+void StepRunner::keep_run(RunRecord run, const os::Ended& ended, engine::CountsOfRun counted) {
   if (counted.redo && counted.redo->why_left_out) leave_out_counts(run, counted);
   keep_functions(run, counted);
   note_counting(run, ended, std::move(counted));
 
-  if (is_timed) {
-    note_input(step, ended.input);
-    paces_[step.command].wall_time_seconds.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
+  if (!run.step.gives_counts_only()) {
+    note_input(run.step, ended.input);
+    paces_[run.step.command].wall_time_seconds.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   }
 
   result_.runs.push_back(std::move(run));
 
   // Steps after one that is to be repeated are not among the leading ones that are done.
   if (to_repeat_.empty() && earlier_attempts_ == 0) count_finished_step();
-  return true;
 }
 
 /// Keeps the functions of a run, unless it timed out: such a run has no value of the metric, and so

@@ -110,6 +110,11 @@ class StepRunner {
   Session close();
 
  private:
+  Result<void> arm_passes();
+  /// Makes `result_` what is known before the first step of `steps` has run.
+  void begin_result(std::span<const Step> steps);
+  /// Leaves only whole rounds in `result_`.
+  void drop_incomplete_round();
   /// Returns false if the session must end.
   bool run_with_repetitions(std::vector<Step> steps);
   void count_finished_step();
@@ -121,11 +126,16 @@ class StepRunner {
   bool run_steps(std::span<const Step> left);
   bool runs_one_by_one() const;
   std::size_t batch_size(std::span<const Step> steps) const;
+  bool is_shareable(const RunSteps& action) const;
   /// Returns the number of steps that have run. 0 means that the session must end.
   std::size_t launch_and_take_runs(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_alone(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_batch(std::span<const os::Launch> launches,
                                               const Step& step, os::AfterFailure after_failure);
+  /// `run_in_batch`: index that the run has in its batch.
+  Result<os::Launch> make_launch(const Step& step, std::size_t run_in_batch);
+  void add_counters(std::size_t pass, os::Launch& launch) const;
+  Result<void> add_control_group(os::Launch& launch);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps,
                                                 std::size_t first_run_in_batch);
   void keep_functions(const RunRecord& run, engine::CountsOfRun& counted);
@@ -133,6 +143,16 @@ class StepRunner {
   void request_repetition_if_throttled(const Step& step, engine::CountsOfRun& counted) const;
   /// Returns false if the session must end.
   bool take_ended_run(const Step& step, const os::Ended& ended, std::size_t place);
+  /// Cuts the session short. Returns false.
+  bool end_session(EarlyEnd why);
+  /// Sets the values that a run has reported. Returns an error if one is missing and -i does not
+  /// ignore it. `place`: index of the run in its batch.
+  std::optional<Error> take_reported(RunRecord& run, std::size_t place, const os::Ended& ended,
+                                     engine::CountsOfRun& counted);
+  void subtract_overhead(RunRecord& run) const;
+  /// Adds a run to `result_`: to the runs that are kept, or to those that are repeated.
+  void add_to_result(RunRecord run, const os::Ended& ended, engine::CountsOfRun counted);
+  void keep_run(RunRecord run, const os::Ended& ended, engine::CountsOfRun counted);
   std::optional<EarlyEnd> find_failure(const Step& step, const os::Ended& ended) const;
   std::optional<EarlyEnd> find_failure_of_until(const Step& step, const os::Ended& ended) const;
   std::optional<EarlyEnd> find_reason_to_end(const Step& step, const os::Ended& ended,
@@ -142,6 +162,7 @@ class StepRunner {
   void ask_for_end_state(const Step& step, os::Launch& launch);
   void note_end_state(const Step& step, const os::Ended& ended);
   void look_for_counter_loss(std::size_t command);
+  void look_for_counter_losses();
   /// Calls `launch_steps` between the prepare and conclude hooks of `step`, and returns its result;
   /// 0 if a hook failed, which ends the session.
   std::size_t run_between_hooks(const Step& step, const std::function<std::size_t()>& launch_steps);

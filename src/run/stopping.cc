@@ -159,23 +159,7 @@ std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
 
 // A gate is a condition on one metric of one command.
 GateWatch::GateWatch(const Plan& plan, const Runs& runs) : plan_(plan), runs_(runs) {
-  for (const Gate& gate : plan.gates) {
-    const bool is_new_metric =
-        std::ranges::find(gated_metrics_, gate.metric) == gated_metrics_.end();
-    if (is_new_metric) gated_metrics_.push_back(gate.metric);
-
-    const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.setting.events);
-    for (std::size_t command = 0; command < plan.commands.size(); ++command) {
-      if (!is_gated(gate.condition, plan.reference, command, plan.commands.size())) continue;
-      gates_.push_back(
-          {{.condition = gate.condition, .candidate = command, .metric = gate.metric}, kind});
-
-      // If the command and its reference are measured with different settings, no number of rounds
-      // can decide the gate.
-      if (gate.condition.limit.needs_reference())
-        gates_.back().other_settings = find_obstacles(plan, gate.metric, command);
-    }
-  }
+  for (const Gate& gate : plan.gates) watch(gate);
 
   // Verdicts are shown in this order: those on candidates with the same reference together.
   std::ranges::stable_sort(gates_, {}, [&](const WatchedGate& gate) {
@@ -185,17 +169,37 @@ GateWatch::GateWatch(const Plan& plan, const Runs& runs) : plan_(plan), runs_(ru
   make_schedules();
 }
 
-/// Plans at which numbers of rounds the gates look at the results, and how large an error each look
-/// may have, so that the error of the whole session is limited.
-void GateWatch::make_schedules() {
-  // All conditions that may fail a command share one error rate, with those of the other benchmarks
-  // of a suite. A condition on which a command is kept has its own error rate.
+void GateWatch::watch(const Gate& gate) {
+  const bool is_new_metric = std::ranges::find(gated_metrics_, gate.metric) == gated_metrics_.end();
+  if (is_new_metric) gated_metrics_.push_back(gate.metric);
+
+  const RoundKind kind = kind_of(plan_.metrics[gate.metric], plan_.setting.events);
+  for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
+    if (!is_gated(gate.condition, plan_.reference, command, plan_.commands.size())) continue;
+    gates_.push_back(
+        {{.condition = gate.condition, .candidate = command, .metric = gate.metric}, kind});
+
+    // If the command and its reference are measured with different settings, no number of rounds
+    // can decide the gate.
+    if (gate.condition.limit.needs_reference())
+      gates_.back().other_settings = find_obstacles(plan_, gate.metric, command);
+  }
+}
+
+/// All conditions that may fail a command share one error rate, with those of the other benchmarks
+/// of a suite. A condition on which a command is kept has its own error rate.
+std::size_t GateWatch::count_gates_sharing_error_rate() const {
   const auto can_fail_command = [](const WatchedGate& gate) {
     return !gate.verdict.condition.is_for_keeping();
   };
   const auto own_gates = static_cast<std::size_t>(std::ranges::count_if(gates_, can_fail_command));
-  const std::size_t sharing_gates =
-      std::max<std::size_t>({own_gates, plan_.decisions_sharing_error_rate, 1});
+  return std::max<std::size_t>({own_gates, plan_.decisions_sharing_error_rate, 1});
+}
+
+/// Plans at which numbers of rounds the gates look at the results, and how large an error each look
+/// may have, so that the error of the whole session is limited.
+void GateWatch::make_schedules() {
+  const std::size_t sharing_gates = count_gates_sharing_error_rate();
   const double error_of_keeping = plan_.error_of_keeping.value_or(1.0 - plan_.confidence);
   const std::size_t min_runs = plan_.setting.stop.min_runs;
 
@@ -363,21 +367,22 @@ bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::
   return is_precise_enough(group);
 }
 
+/// A reference that runs by itself, before its candidates, stops when its own mean is precise
+/// enough. The difference of two equally precise means is wider than each by the square root of 2.
+bool PrecisionWatch::is_reference_precise_enough(const Series& reference) const {
+  const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
+  const auto half_width = half_width_of_mean(reference);
+  return half_width && *half_width <= share * plan_.precision->relative_half_width;
+}
+
 /// True if more runs of this group, which are either alternating commands or one command, are not
 /// needed for --precision.
 bool PrecisionWatch::is_precise_enough(std::span<const std::uint32_t> group) const {
   const std::vector<Series> series = make_series();
   const std::uint32_t first = group.front();
   const bool runs_by_itself = group.size() == 1;
-
-  // A reference that runs by itself, before its candidates, stops when its own mean is precise
-  // enough. The difference of two equally precise means is wider than each by the square root of 2.
   const bool is_reference = !plan_.reference.is_candidate(first);
-  if (runs_by_itself && is_reference) {
-    const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
-    const auto half_width = half_width_of_mean(series[first]);
-    return half_width && *half_width <= share * plan_.precision->relative_half_width;
-  }
+  if (runs_by_itself && is_reference) return is_reference_precise_enough(series[first]);
 
   // A candidate that runs by itself stops when its own mean is precise enough, too. If the
   // difference is still too wide, only more runs of the reference would help. A reference in a

@@ -197,6 +197,9 @@ class GateWatch {
     bool is_early = false;
   };
 
+  /// Adds a gate for each command to which it applies.
+  void watch(const Gate& gate);
+  std::size_t count_gates_sharing_error_rate() const;
   void make_schedules();
   const gate::Schedule& schedule_of(const WatchedGate& gate) const;
   /// Returns the number of rounds at the last planned look if the first one is after `first`
@@ -236,6 +239,7 @@ class PrecisionWatch {
   /// Returns the series of the precision's metric, for each command.
   std::vector<Series> make_series() const;
   bool is_precise_enough(std::span<const std::uint32_t> group) const;
+  bool is_reference_precise_enough(const Series& reference) const;
   bool is_too_wide(std::span<const Series> series, std::size_t candidate) const;
   /// True if the mean of `command`, which is the candidate or its reference, is so precise that it
   /// allows the wanted precision of their difference.

@@ -99,6 +99,25 @@ bool is_word(std::string_view text) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
 }
 
+/// Returns a list of CPUs in the form in which lauka writes such lists; nullopt if it has no CPU.
+std::optional<std::string> canonical_cpu_list(std::string_view text) {
+  const auto cpus = parse_cpu_list(text);
+  return cpus && !cpus->empty() ? std::optional(cpu_list_text(*cpus)) : std::nullopt;
+}
+
+/// Returns a mask of CPUs in the form in which lauka writes such masks; nullopt if it has no CPU.
+std::optional<std::string> canonical_mask(std::string_view text) {
+  const auto cpus = parse_mask(text);
+  return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
+}
+
+/// Returns "+cpuset" or "-cpuset", which lauka writes to the file, and also keeps in its journal.
+/// The file itself lists the controllers that are switched on.
+std::string canonical_controllers(std::string_view text) {
+  const bool is_on = text == "+cpuset" || has_word(text, "cpuset");
+  return is_on ? "+cpuset" : "-cpuset";
+}
+
 /// Returns what is before and after the '*' of a pattern.
 std::pair<std::string_view, std::string_view> split_at_star(std::string_view pattern) {
   const std::size_t star = pattern.find('*');
@@ -112,16 +131,9 @@ std::optional<std::uint64_t> parse_index(std::string_view digits) {
   return *number;
 }
 
-/// Returns the files that can be read and match a pattern, in which '*' stands for a number. They
-/// are sorted by this number.
-std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pattern) {
-  const bool is_plain_path = pattern.find('*') == std::string_view::npos;
-  if (is_plain_path) {
-    const std::string path(pattern);
-    if (files.read(path)) return {path};
-    return {};
-  }
-
+/// Returns the files that can be read and match a pattern with a '*', which stands for a number.
+/// They are sorted by this number, so that cpu10 follows cpu9.
+std::vector<std::string> list_numbered_paths(os::SettingFiles& files, std::string_view pattern) {
   // For the pattern "/sys/cpu*/governor", the folder is "/sys", and the prefix of the names to look
   // for is "cpu". The prefix may be empty.
   const auto [before_star, after_star] = split_at_star(pattern);
@@ -129,7 +141,6 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
   const std::string folder(before_star.substr(0, slash));
   const std::string_view prefix = before_star.substr(slash + 1);
 
-  // The map sorts by number, so that cpu10 follows cpu9.
   std::map<std::uint64_t, std::string> path_by_number;
   for (const std::string& name : files.list(folder)) {
     if (!name.starts_with(prefix)) continue;
@@ -144,6 +155,16 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
   paths.reserve(path_by_number.size());
   for (auto& [number, path] : path_by_number) paths.push_back(std::move(path));
   return paths;
+}
+
+/// Returns the files that can be read and match a pattern, which may be a plain path.
+std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pattern) {
+  const bool is_plain_path = pattern.find('*') == std::string_view::npos;
+  if (!is_plain_path) return list_numbered_paths(files, pattern);
+
+  const std::string path(pattern);
+  if (files.read(path)) return {path};
+  return {};
 }
 
 /// True if the value to write follows from the commands' CPUs.
@@ -236,6 +257,14 @@ class SettingFinder {
     }
   }
 
+  /// Returns the value that tuning writes. Lists and masks of CPUs say where other work runs:
+  /// everywhere but on the commands' CPUs.
+  std::string choose_wanted_value(const SettingState& setting) const {
+    const Switch& row = *setting.row;
+    return depends_on_cpus(row.form) ? remove_command_cpus(row.form, setting.current_value, cpus_)
+                                     : std::string(row.wanted);
+  }
+
   /// Reads the current value, and decides whether it can be changed. Sets `wanted` if so, and else
   /// `why_not`, to the first reason that applies.
   void read_setting(SettingState& setting) {
@@ -246,18 +275,22 @@ class SettingFinder {
       return;
     }
 
-    // Lists and masks of CPUs say where other work runs: everywhere but on the commands' CPUs.
     setting.current_value = *value;
-    std::string wanted(row.wanted);
-    if (depends_on_cpus(row.form))
-      wanted = remove_command_cpus(row.form, setting.current_value, cpus_);
-
+    const std::string wanted = choose_wanted_value(setting);
     if (depends_on_cpus(row.form) && cpus_.command_cpus.empty()) {
       setting.why_not = "the commands have no CPUs of their own";
-    } else if (setting.current_value == wanted) {
-      // Accepted even if the file cannot be written, because nothing needs to be written.
-      setting.wanted = wanted;
-    } else if (row.form == Form::Controllers && !has_cpuset_controller()) {
+    } else if (setting.current_value != wanted) {
+      // A file that has the value is not written, so it need not be writable.
+      note_obstacle(setting);
+    }
+    if (setting.why_not.empty()) setting.wanted = wanted;
+  }
+
+  /// Sets `why_not` to the first reason why a setting cannot get another value; does nothing if it
+  /// can.
+  void note_obstacle(SettingState& setting) {
+    const Switch& row = *setting.row;
+    if (row.form == Form::Controllers && !has_cpuset_controller()) {
       setting.why_not = "cgroup v2 has no cpuset controller here";
     } else if (row.name == "smt" && setting.current_value != "on") {
       // The file then says "notsupported" or "forceoff", for example.
@@ -266,8 +299,6 @@ class SettingFinder {
       note_refusal(setting, error);
     } else if (!row.allowed_values_file.empty() && !allows_wanted_value(setting)) {
       setting.why_not = fmt::format("the machine has no \"{}\"", row.wanted);
-    } else {
-      setting.wanted = wanted;
     }
   }
 
@@ -431,6 +462,20 @@ struct SwitchSummary {
   bool is_requested = false;
 };
 
+/// Adds what a summary says about a setting.
+void add_setting(const SettingState& setting, SwitchSummary& summary) {
+  const bool can_be_tuned = !setting.wanted.empty();
+  if (!can_be_tuned) {
+    const bool has_known_value = !setting.current_value.empty() && !setting.path.empty();
+    const std::string value = has_known_value ? setting.current_value + ", " : "";
+    summary.unchanged.insert(value + setting.why_not);
+  } else if (setting.wanted == setting.current_value) {
+    summary.unchanged.insert(setting.current_value + " already");
+  } else {
+    summary.changes.insert(setting.current_value + " -> " + setting.wanted);
+  }
+}
+
 SwitchSummary summarize_switch(std::string_view switch_name,
                                const std::vector<SettingState>& settings) {
   SwitchSummary summary;
@@ -442,19 +487,20 @@ SwitchSummary summarize_switch(std::string_view switch_name,
     // it is shown only if it is impossible.
     const bool can_be_tuned = !setting.wanted.empty();
     if (setting.row->form == Form::Controllers && can_be_tuned) continue;
-    ++summary.setting_count;
 
-    if (!can_be_tuned) {
-      const bool has_known_value = !setting.current_value.empty() && !setting.path.empty();
-      const std::string value = has_known_value ? setting.current_value + ", " : "";
-      summary.unchanged.insert(value + setting.why_not);
-    } else if (setting.wanted == setting.current_value) {
-      summary.unchanged.insert(setting.current_value + " already");
-    } else {
-      summary.changes.insert(setting.current_value + " -> " + setting.wanted);
-    }
+    ++summary.setting_count;
+    add_setting(setting, summary);
   }
   return summary;
+}
+
+/// Returns what a summary says about the values: "0 -> 1; 1 already (8 files)".
+std::string describe_values(const SwitchSummary& summary) {
+  std::string values = fmt::format("{}", fmt::join(summary.changes, "; "));
+  if (!values.empty() && !summary.unchanged.empty()) values += "; ";
+  values += fmt::format("{}", fmt::join(summary.unchanged, "; "));
+  if (summary.setting_count > 1) values += fmt::format(" ({} files)", summary.setting_count);
+  return values;
 }
 
 /// Adds the ticks in a line of /proc/stat: "cpu1 user nice system idle iowait irq softirq steal".
@@ -467,6 +513,33 @@ void add_ticks(std::string_view line, Vitals& vitals) {
     vitals.ticks = vitals.ticks.value_or(0) + parse_number(words[i]).value_or(0);
   const std::uint64_t stolen_ticks = parse_number(words[steal_index]).value_or(0);
   vitals.stolen_ticks = vitals.stolen_ticks.value_or(0) + stolen_ticks;
+}
+
+/// Adds how often the kernel counted that a CPU's core, or its whole package, was hot and slowed
+/// down.
+void add_throttles(os::SettingFiles& files, std::uint32_t cpu, Vitals& vitals) {
+  for (const char* const throttled_unit : {"core", "package"}) {
+    const std::string path =
+        fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder, cpu, throttled_unit);
+    const auto count = read_number(files, path);
+    if (count) vitals.throttles = vitals.throttles.value_or(0) + *count;
+  }
+}
+
+/// Returns the temperature of the hottest sensor; nullopt if there is none.
+std::optional<double> read_celsius(os::SettingFiles& files) {
+  constexpr double millidegrees_per_degree = 1000.0;
+  const std::string zones = "/sys/devices/virtual/thermal";
+  std::optional<double> hottest;
+  for (const std::string& zone : files.list(zones)) {
+    if (!zone.starts_with("thermal_zone")) continue;
+    const auto millidegrees = read_number(files, fmt::format("{}/{}/temp", zones, zone));
+    if (!millidegrees) continue;
+
+    const double celsius = static_cast<double>(*millidegrees) / millidegrees_per_degree;
+    hottest = std::max(hottest.value_or(0.0), celsius);
+  }
+  return hottest;
 }
 
 }  // namespace
@@ -483,8 +556,7 @@ const Switch* find_switch(std::string_view path) {
   return found == kSwitches.end() || path.empty() ? nullptr : found;
 }
 
-// Values are compared as texts. So a CPU list, for example, is brought into the form in which lauka
-// writes such lists. Most values have only one form.
+// Values are compared as texts, so they are brought into one form. Most values have only one.
 std::optional<std::string> parse_value(Form form, std::string_view text) {
   text = trimmed(text);
   const std::string as_it_is(text);
@@ -496,20 +568,12 @@ std::optional<std::string> parse_value(Form form, std::string_view text) {
       return parse_value(Form::Word, find_word_in_brackets(text));
     case Form::Number:
       return parse_index(text) ? std::optional(as_it_is) : std::nullopt;
-    case Form::CpuList: {
-      const auto cpus = parse_cpu_list(text);
-      return cpus && !cpus->empty() ? std::optional(cpu_list_text(*cpus)) : std::nullopt;
-    }
-    case Form::CpuMask: {
-      const auto cpus = parse_mask(text);
-      return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
-    }
-    case Form::Controllers: {
-      // The file lists the controllers that are switched on. "+cpuset" and "-cpuset" are what lauka
-      // writes to the file, and also keeps in its journal.
-      const bool is_on = text == "+cpuset" || has_word(text, "cpuset");
-      return is_on ? "+cpuset" : "-cpuset";
-    }
+    case Form::CpuList:
+      return canonical_cpu_list(text);
+    case Form::CpuMask:
+      return canonical_mask(text);
+    case Form::Controllers:
+      return canonical_controllers(text);
     case Form::Group:
       return is_group_value(text) ? std::optional(as_it_is) : std::nullopt;
     case Form::Latency:
@@ -573,14 +637,8 @@ std::string list_text(const std::vector<SettingState>& settings, const CpuChoice
     // Only the first of several rows of a switch has a help text. It stands for the switch.
     if (row.help.empty()) continue;
     const SwitchSummary summary = summarize_switch(row.name, settings);
-
-    std::string values = fmt::format("{}", fmt::join(summary.changes, "; "));
-    if (!values.empty() && !summary.unchanged.empty()) values += "; ";
-    values += fmt::format("{}", fmt::join(summary.unchanged, "; "));
-    if (summary.setting_count > 1) values += fmt::format(" ({} files)", summary.setting_count);
-
     const char mark = summary.is_requested ? '+' : '-';
-    text += fmt::format("{} {:<{}}{}\n", mark, row.name, name_width, values);
+    text += fmt::format("{} {:<{}}{}\n", mark, row.name, name_width, describe_values(summary));
     text += fmt::format("  {:<{}}{}\n", "", name_width, row.help);
   }
 
@@ -595,7 +653,6 @@ std::string list_text(const std::vector<SettingState>& settings, const CpuChoice
 
 // All of a vital's sources may be missing, as in a container. Then the vital stays nullopt.
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
-  constexpr double millidegrees_per_degree = 1000.0;
   if (cpus.empty()) cpus = read_online_cpus(files);
 
   Vitals vitals;
@@ -603,13 +660,7 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   const auto stat_lines = split(stat, '\n');
 
   for (const std::uint32_t cpu : cpus) {
-    // The kernel counts how often a hot core, or its whole package, was slowed down.
-    for (const char* const throttled_unit : {"core", "package"}) {
-      const std::string path = fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder,
-                                           cpu, throttled_unit);
-      const auto count = read_number(files, path);
-      if (count) vitals.throttles = vitals.throttles.value_or(0) + *count;
-    }
+    add_throttles(files, cpu, vitals);
 
     // The line shows the CPU's time in total, and what the hypervisor gave to other machines.
     const std::string line_begin = fmt::format("cpu{} ", cpu);
@@ -618,17 +669,7 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
     if (line != stat_lines.end()) add_ticks(*line, vitals);
   }
 
-  // The temperature is that of the hottest sensor.
-  const std::string zones = "/sys/devices/virtual/thermal";
-  for (const std::string& zone : files.list(zones)) {
-    if (!zone.starts_with("thermal_zone")) continue;
-    const auto millidegrees = read_number(files, fmt::format("{}/{}/temp", zones, zone));
-    if (!millidegrees) continue;
-
-    const double celsius = static_cast<double>(*millidegrees) / millidegrees_per_degree;
-    vitals.celsius = std::max(vitals.celsius.value_or(0.0), celsius);
-  }
-
+  vitals.celsius = read_celsius(files);
   return vitals;
 }
 

@@ -123,13 +123,32 @@ bool was_changed_by_others(os::SettingFiles& files, const std::vector<SettingCha
   return !(change.row->name == "energy" && has_old_governor(files, changes, change));
 }
 
+/// Returns the changes whose settings another program has changed since.
+std::set<const SettingChange*> find_foreign_changes(os::SettingFiles& files,
+                                                    const std::vector<SettingChange>& changes) {
+  std::set<const SettingChange*> changed_by_others;
+  for (const SettingChange& change : changes)
+    if (was_changed_by_others(files, changes, change)) changed_by_others.insert(&change);
+  return changed_by_others;
+}
+
+/// Restores one setting, and adds the result to those of others.
+void restore_change(os::SettingFiles& files, const SettingChange& change, RestoreResult& restored) {
+  // A controller that another group uses by now cannot be switched off. That is no failure.
+  const int error = write_value(files, change, change.value_before_tuning);
+  const bool has_failed = error != 0 && change.row->form != Form::Controllers;
+  if (has_failed)
+    restored.failure_messages.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
+                                                    change.value_before_tuning, message_of(error)));
+  else
+    ++restored.restored_count;
+}
+
 /// Restores the settings before tuning, except those that another program has changed since.
 RestoreResult restore_changes(os::SettingFiles& files, const std::vector<SettingChange>& changes) {
   // Checks all settings before it restores any. Otherwise an energy preference that the kernel
   // changes when the governor is restored could seem to be changed by another program.
-  std::set<const SettingChange*> changed_by_others;
-  for (const SettingChange& change : changes)
-    if (was_changed_by_others(files, changes, change)) changed_by_others.insert(&change);
+  const auto changed_by_others = find_foreign_changes(files, changes);
 
   // The last change is undone first, because a change may need an earlier one: a control group
   // needs its controller.
@@ -140,23 +159,12 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
     const bool has_nothing_to_restore = !current || *current == change.value_before_tuning;
     if (has_nothing_to_restore) continue;
 
-    if (changed_by_others.contains(&change)) {
+    if (changed_by_others.contains(&change))
       restored.foreign_change_messages.push_back(fmt::format(
           "another program changed {} to {}, so lauka did not restore its earlier value, {}",
           change.path, one_line(*current), change.value_before_tuning));
-      continue;
-    }
-
-    // A controller that another group uses by now cannot be switched off. That is no failure.
-    const int error = write_value(files, change, change.value_before_tuning);
-    const bool has_failed = error != 0 && change.row->form != Form::Controllers;
-    if (has_failed) {
-      restored.failure_messages.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
-                                                      change.value_before_tuning,
-                                                      message_of(error)));
-    } else {
-      ++restored.restored_count;
-    }
+    else
+      restore_change(files, change, restored);
   }
 
   return restored;
@@ -197,6 +205,24 @@ int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) 
   return error;
 }
 
+/// Locks the journal's folder, which the process `writer_pid` has locked before. The lock of a
+/// killed lauka may take a moment to go.
+int lock_after(os::SettingFiles& files, const std::optional<int>& writer_pid) {
+  constexpr std::chrono::milliseconds no_patience{0};
+  const bool has_writer_died = writer_pid && !files.is_alive(*writer_pid);
+  return lock_patiently(files, has_writer_died ? kPatience : no_patience);
+}
+
+/// Returns the error for the errno of making or locking the journal's folder.
+Error make_claim_error(int error) {
+  // SettingFiles::lock() returns EPERM for a folder that others may write to.
+  return {
+      fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
+      error == EPERM
+          ? fmt::format("remove this folder, because users other than root may write to it")
+          : "run lauka as root where /run can be written"};
+}
+
 /// Makes and locks the journal's folder, so that only one lauka tunes the machine.
 Result<void> claim_machine(os::SettingFiles& files) {
   constexpr int max_tries = 100;  // a millisecond apart
@@ -207,11 +233,8 @@ Result<void> claim_machine(os::SettingFiles& files) {
     const bool has_folder = error == 0 || error == EEXIST;
     if (!has_folder) break;
 
-    // The lock of a killed lauka may take a moment to go.
-    constexpr std::chrono::milliseconds no_patience{0};
     const auto writer_pid = journal_writer_pid(files);
-    const bool has_writer_died = writer_pid && !files.is_alive(*writer_pid);
-    error = lock_patiently(files, has_writer_died ? kPatience : no_patience);
+    error = lock_after(files, writer_pid);
     if (error == 0) return {};
 
     const bool is_locked_by_another = error == EWOULDBLOCK;
@@ -225,13 +248,55 @@ Result<void> claim_machine(os::SettingFiles& files) {
     if (!is_locked_by_another && !was_folder_removed) break;
     files.pause();
   }
+  return make_claim_error(error);
+}
 
-  // SettingFiles::lock() returns EPERM for a folder that others may write to.
+/// Returns the changes that the journal must know. A latency ends when its device is closed, and
+/// the commands' CPUs are no file, so neither of them has to be restored.
+std::vector<SettingChange> list_changes(const std::vector<SettingState>& settings) {
+  std::vector<SettingChange> changes;
+  for (const SettingState& setting : settings) {
+    const Form form = setting.row->form;
+    if (setting.must_be_changed() && form != Form::Latency && form != Form::Affinity)
+      changes.push_back({.row = setting.row,
+                         .path = setting.path,
+                         .value_before_tuning = setting.current_value,
+                         .tuned_value = setting.wanted});
+  }
+  return changes;
+}
+
+Result<void> write_journal(os::SettingFiles& files, const std::vector<SettingChange>& changes) {
+  const Journal journal{
+      .boot = read_boot_id(files), .pid = files.own_pid(), .changes = changes, .is_whole = true};
+  const int error = files.append(kJournalFile, journal_text(journal));
+  if (error == 0) return {};
   return Error{
-      fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
-      error == EPERM
-          ? fmt::format("remove this folder, because users other than root may write to it")
-          : "run lauka as root where /run can be written"};
+      fmt::format("--tune cannot write its journal {}: {}", kJournalFile, message_of(error)),
+      "run lauka as root where /run can be written"};
+}
+
+/// Reads the first line of a journal, "lauka-tune-1 BOOT PID"; nullopt if it is not valid.
+std::optional<Journal> parse_head(std::string_view line) {
+  enum HeadWord : std::size_t { FormatWord, Boot, Pid, HeadWordCount };
+  const auto head = blank_separated(line);
+  if (head.size() != HeadWordCount || head[FormatWord] != kFormatWord) return std::nullopt;
+  const auto pid = parse_whole_number(head[Pid], 1, std::numeric_limits<int>::max());
+  if (!pid) return std::nullopt;
+  return Journal{.boot = std::string(head[Boot]), .pid = static_cast<int>(*pid)};
+}
+
+/// Reads a line "PATH\tBEFORE\tTUNED" of a journal; nullopt for the line "end", which has only one
+/// field, and for a change that lauka would not make, because somebody else may have written it.
+std::optional<SettingChange> parse_change(std::string_view line) {
+  enum Field : std::size_t { Path, ValueBefore, TunedValue, FieldCount };
+  const auto fields = split(line, '\t');
+  if (fields.size() != FieldCount) return std::nullopt;
+  SettingChange change{.row = find_switch(fields[Path]),
+                       .path = std::string(fields[Path]),
+                       .value_before_tuning = std::string(fields[ValueBefore]),
+                       .tuned_value = std::string(fields[TunedValue])};
+  return is_possible(change) ? std::optional(std::move(change)) : std::nullopt;
 }
 
 /// Appends a value to a list such as "powersave; ondemand", unless the list has it.
@@ -255,8 +320,8 @@ std::string journal_text(const Journal& journal) {
   return text + std::string(kLastLine) + "\n";
 }
 
-// A journal lists the settings that lauka changes, so that they can be restored. Its first line is
-// "lauka-tune-1 BOOT PID", and its last is "end". Without that, lauka was killed while it wrote.
+// A journal lists the settings that lauka changes, so that they can be restored. Without its last
+// line, "end", lauka was killed while it wrote.
 std::optional<Journal> parse_journal(std::string_view text) {
   // What follows the last line break is empty, unless the last line was not written to its end.
   auto lines = split(text, '\n');
@@ -264,28 +329,11 @@ std::optional<Journal> parse_journal(std::string_view text) {
   lines.pop_back();
   if (lines.empty()) return std::nullopt;
 
-  enum HeadWord : std::size_t { FormatWord, Boot, Pid, HeadWordCount };
-  const auto head = blank_separated(lines.front());
-  if (head.size() != HeadWordCount || head[FormatWord] != kFormatWord) return std::nullopt;
-  const auto pid = parse_whole_number(head[Pid], 1, std::numeric_limits<int>::max());
-  if (!pid) return std::nullopt;
-
-  Journal journal{.boot = std::string(head[Boot]), .pid = static_cast<int>(*pid)};
-  journal.is_whole = unfinished_line.empty() && lines.back() == kLastLine;
-
-  // The other lines are "PATH\tBEFORE\tTUNED". Skips the line "end", which has only one field, and
-  // changes that lauka would not make, because somebody else may have written them.
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    enum Field : std::size_t { Path, ValueBefore, TunedValue, FieldCount };
-    const auto fields = split(lines[i], '\t');
-    if (fields.size() != FieldCount) continue;
-    SettingChange change{.row = find_switch(fields[Path]),
-                         .path = std::string(fields[Path]),
-                         .value_before_tuning = std::string(fields[ValueBefore]),
-                         .tuned_value = std::string(fields[TunedValue])};
-    if (is_possible(change)) journal.changes.push_back(std::move(change));
-  }
-
+  auto journal = parse_head(lines.front());
+  if (!journal) return std::nullopt;
+  journal->is_whole = unfinished_line.empty() && lines.back() == kLastLine;
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    if (auto change = parse_change(lines[i])) journal->changes.push_back(*std::move(change));
   return journal;
 }
 
@@ -326,53 +374,43 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
   if (auto claimed = claim_machine(files); !claimed) return claimed.error();
   std::unique_ptr<TuningSession> session(new TuningSession(files));
 
-  // First restores settings that an earlier lauka has left. Otherwise they would pass for the
-  // values before tuning.
-  auto leftovers = restore_from_journal_file(files);
-  if (!leftovers) {
+  // Settings that an earlier lauka has left would pass for the values before tuning.
+  if (auto restored = session->restore_leftovers(); !restored) {
     session->give_up_machine();
-    return leftovers.error();
-  }
-  const bool had_journal = leftovers->has_value();
-  if (had_journal && !(*leftovers)->failure_messages.empty()) {
-    session->give_up_machine();
-    return Error{"what an earlier lauka changed cannot be restored: " +
-                     (*leftovers)->failure_messages.front(),
-                 fmt::format("restore this by hand, then remove {}", kJournalFolder)};
-  }
-
-  session->leftovers_restored_ = *std::move(leftovers);
-  const std::vector<SettingState> settings = find_settings(files, request, cpus);
-
-  // Lists what the journal must know. A latency ends when its device is closed, and the commands'
-  // CPUs are no file, so neither of them has to be restored.
-  for (const SettingState& setting : settings) {
-    const Form form = setting.row->form;
-    if (setting.must_be_changed() && form != Form::Latency && form != Form::Affinity)
-      session->changes_.push_back({.row = setting.row,
-                                   .path = setting.path,
-                                   .value_before_tuning = setting.current_value,
-                                   .tuned_value = setting.wanted});
+    return restored.error();
   }
 
   // Writes the journal before the first change, so that a later lauka can restore what was changed.
-  const Journal journal{.boot = read_boot_id(files),
-                        .pid = files.own_pid(),
-                        .changes = session->changes_,
-                        .is_whole = true};
-  if (const int error = files.append(kJournalFile, journal_text(journal)); error != 0)
-    return Error{
-        fmt::format("--tune cannot write its journal {}: {}", kJournalFile, message_of(error)),
-        "run lauka as root where /run can be written"};
+  const std::vector<SettingState> settings = find_settings(files, request, cpus);
+  session->changes_ = list_changes(settings);
+  if (auto written = write_journal(files, session->changes_); !written) return written.error();
 
-  // A setting that the kernel refuses does not prevent the others. The user learns of it later.
-  for (const SettingChange& change : session->changes_)
-    if (const int error = session->change_setting(change); error != 0)
-      session->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
-
+  session->change_settings();
   session->in_force_.cpus = cpus.command_cpus;
   session->hold_latency_and_note(settings);
   return session;
+}
+
+/// Restores what an earlier lauka has left. The error says what cannot be restored.
+Result<void> TuningSession::restore_leftovers() {
+  auto leftovers = restore_from_journal_file(files_);
+  if (!leftovers) return leftovers.error();
+
+  const bool had_journal = leftovers->has_value();
+  if (had_journal && !(*leftovers)->failure_messages.empty())
+    return Error{"what an earlier lauka changed cannot be restored: " +
+                     (*leftovers)->failure_messages.front(),
+                 fmt::format("restore this by hand, then remove {}", kJournalFolder)};
+
+  leftovers_restored_ = *std::move(leftovers);
+  return {};
+}
+
+/// A setting that the kernel refuses does not prevent the others. The user learns of it later.
+void TuningSession::change_settings() {
+  for (const SettingChange& change : changes_)
+    if (const int error = change_setting(change); error != 0)
+      refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
 }
 
 /// Unlocks the machine, so that another lauka may tune it. This session has nothing to restore.
@@ -417,6 +455,31 @@ void TuningSession::go_on() {
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
 
+/// Bounds the latency with the device of a setting. Returns 0 or errno.
+int TuningSession::hold_latency(const SettingState& setting) {
+  const std::uint64_t microseconds = parse_number(setting.wanted).value_or(0);
+  latency_ = {setting.path, static_cast<std::int32_t>(microseconds)};
+  return files_.hold_latency(setting.path, latency_->second);
+}
+
+/// A switch may have many settings, such as one for each CPU, but only the first reason is noted.
+void TuningSession::note_untuned(const std::string& switch_name, const std::string& why_not) {
+  auto& untuned = in_force_.not_possible;
+  const bool is_noted =
+      std::ranges::find(untuned, switch_name, &UntunedSwitch::name) != untuned.end();
+  if (!is_noted) untuned.push_back({switch_name, why_not});
+}
+
+/// A switch is noted once, with all different values before and during tuning.
+void TuningSession::note_tuned(const std::string& switch_name, const SettingState& setting) {
+  auto& tuned = in_force_.switched;
+  auto note = std::ranges::find(tuned, switch_name, &TunedSwitch::name);
+  if (note == tuned.end()) note = tuned.insert(tuned.end(), {switch_name});
+  add_distinct_value(note->before, setting.current_value);
+  add_distinct_value(note->during, setting.wanted);
+  ++note->files;
+}
+
 /// Bounds the latency if the user asked for it. Notes in in_force_, which the report shows, what
 /// was tuned and what could not be tuned.
 void TuningSession::hold_latency_and_note(const std::vector<SettingState>& settings) {
@@ -428,35 +491,19 @@ void TuningSession::hold_latency_and_note(const std::vector<SettingState>& setti
     // noted.
     if (setting.row->form == Form::Controllers && can_be_tuned) continue;
 
-    int latency_error = 0;
-    if (setting.row->form == Form::Latency && can_be_tuned) {
-      const std::uint64_t microseconds = parse_number(setting.wanted).value_or(0);
-      latency_ = {setting.path, static_cast<std::int32_t>(microseconds)};
-      latency_error = files_.hold_latency(setting.path, latency_->second);
-    }
+    const bool bounds_latency = setting.row->form == Form::Latency && can_be_tuned;
+    const int latency_error = bounds_latency ? hold_latency(setting) : 0;
 
     std::string why_not = setting.why_not;
     if (latency_error != 0) why_not = message_of(latency_error);
     const auto refusal = refused_.find(setting.path);
     if (refusal != refused_.end()) why_not = refusal->second;
 
-    // A switch may have many settings, such as one for each CPU, but it is noted once: with the
-    // first reason why not, and with all different values before and during tuning.
     const std::string switch_name(setting.row->name);
-    if (!why_not.empty()) {
-      auto& untuned = in_force_.not_possible;
-      const bool is_noted =
-          std::ranges::find(untuned, switch_name, &UntunedSwitch::name) != untuned.end();
-      if (!is_noted) untuned.push_back({switch_name, why_not});
-      continue;
-    }
-
-    auto& tuned = in_force_.switched;
-    auto note = std::ranges::find(tuned, switch_name, &TunedSwitch::name);
-    if (note == tuned.end()) note = tuned.insert(tuned.end(), {switch_name});
-    add_distinct_value(note->before, setting.current_value);
-    add_distinct_value(note->during, setting.wanted);
-    ++note->files;
+    if (why_not.empty())
+      note_tuned(switch_name, setting);
+    else
+      note_untuned(switch_name, why_not);
   }
 }
 

@@ -99,7 +99,12 @@ class TuningSession : NonCopyable {
   explicit TuningSession(os::SettingFiles& files) : files_(files) {}
 
   int change_setting(const SettingChange& change);
+  void change_settings();
+  Result<void> restore_leftovers();
   void give_up_machine();
+  int hold_latency(const SettingState& setting);
+  void note_tuned(const std::string& switch_name, const SettingState& setting);
+  void note_untuned(const std::string& switch_name, const std::string& why_not);
   void hold_latency_and_note(const std::vector<SettingState>& settings);
 
   os::SettingFiles& files_;

@@ -667,15 +667,6 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"agents", nullptr, "", page_files::kAgentsMd},
 });
 
-/// The result does not depend on the locale.
-std::string in_upper_case(std::string text) {
-  const auto upper_case = [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  };
-  std::ranges::transform(text, text.begin(), upper_case);
-  return text;
-}
-
 /// Returns the page of a topic, or the help on all of its options.
 std::string write_topic(const Topic& topic) {
   // The text of an embedded page begins with a line break that the page itself does not have.
@@ -792,7 +783,7 @@ std::string list_statuses(const ProgramDescription& program) {
 /// its first argument in bold.
 std::string man_page(const ProgramDescription& program) {
   std::string out = fmt::format(".TH {} 1 \"{}\" \"lauka {}\" \"User Commands\"\n",
-                                in_upper_case(program.name), program.date, version());
+                                upper_case(program.name), program.date, version());
   out += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", escape_for_roff(program.name),
                      escape_for_roff(program.purpose));
 

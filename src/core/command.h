@@ -188,6 +188,9 @@ struct Command {
                                                  ///< counters; nullopt: no such file is known
 };
 
+/// Returns a parameter of a command; a null pointer if it has none of that name.
+const Parameter* find_parameter(const Command& command, std::string_view name);
+
 struct User {
   std::uint32_t id = 0;
   std::uint32_t group = 0;

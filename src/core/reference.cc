@@ -12,11 +12,6 @@ namespace {
 
 using ParameterValues = std::vector<std::string>;
 
-const Parameter* find_parameter(const Command& command, const std::string& name) {
-  const auto found = std::ranges::find(command.parameters, name, &Parameter::name);
-  return found == command.parameters.end() ? nullptr : &*found;
-}
-
 /// Returns the command's values of the parameters of `reference`, in the order of the reference;
 /// nullopt if the command lacks one of them.
 std::optional<ParameterValues> values_for(const Command& reference, const Command& command) {

@@ -191,6 +191,13 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
+std::string upper_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return result;
+}
+
 bool same_ignoring_case(std::string_view left, std::string_view right) {
   return std::ranges::equal(left, right, [](char a, char b) { return to_lower(a) == to_lower(b); });
 }

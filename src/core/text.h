@@ -21,8 +21,9 @@ constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// Returns `text` with ASCII letters in lower case.
+/// Return `text` with ASCII letters in lower or upper case, whatever the locale.
 std::string lower_case(std::string_view text);
+std::string upper_case(std::string_view text);
 
 bool same_ignoring_case(std::string_view left, std::string_view right);
 

@@ -235,8 +235,6 @@ Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCa
 
 namespace perf = engine::perf;
 
-constexpr std::uint32_t kMaxRedos = 3;
-
 /// The clocks of single CPUs may exceed the clock of all CPUs by 1/kMaxExcessDivisor in total.
 constexpr std::uint64_t kMaxExcessDivisor = 1'000'000;
 
@@ -339,7 +337,7 @@ class TimedCounting : public engine::ArmedPass {
           engine::RepeatRequest{RedoReason::CoreShare,
                                 fmt::format("less than {}% of the CPU time was spent on {} cores",
                                             100 * *least, kinds().front().name),
-                                kMaxRedos};
+                                engine::kMaxRepetitions};
   }
 
   engine::OwnedPass inner_;

@@ -21,12 +21,6 @@ constexpr const char* kNoCountsNote =
     "there are no cycles and instructions, because the kernel of this virtual machine does not "
     "count them";
 
-std::string upper_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return text;
-}
-
 Error make_read_error(int error, int process) {
   if (error == EPERM)
     return {fmt::format("process {} belongs to another user", process),

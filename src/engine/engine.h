@@ -25,6 +25,9 @@
 
 namespace lauka::engine {
 
+/// How often a run is repeated, at most, because something disturbed its counts.
+inline constexpr std::uint32_t kMaxRepetitions = 3;
+
 struct RepeatRequest {
   RedoReason reason = RedoReason::Counting;
   std::string why;  ///< clause that follows "The run was repeated because"

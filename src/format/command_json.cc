@@ -63,7 +63,8 @@ bool is_name_of_note_kind(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
 }
 
-bool is_metric_of_user(const Metric& metric) {
+/// True for metrics of users and programs, of which lauka does not know what they are.
+bool may_have_negative_values(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
 }
 
@@ -396,7 +397,7 @@ class SessionReader {
       if (is_known && metric->percentile) continue;
 
       // Only a metric that the user's commands report themselves can be negative.
-      const bool may_be_negative = is_known && is_metric_of_user(*metric);
+      const bool may_be_negative = is_known && may_have_negative_values(*metric);
       const auto values = read_values(*samples, name, may_be_negative);
       if (!values) return values.error();
       run_lists_.free_list(json, "samples");

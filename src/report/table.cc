@@ -599,11 +599,6 @@ std::vector<std::string> parameter_names(const Results& results) {
   return names;
 }
 
-const Parameter* find_parameter(const Command& command, std::string_view name) {
-  const auto found = std::ranges::find(command.parameters, name, &Parameter::name);
-  return found == command.parameters.end() ? nullptr : &*found;
-}
-
 std::string parameters_text(const Command& command) {
   std::string values;
   for (const Parameter& parameter : command.parameters)

@@ -157,8 +157,6 @@ const std::string& name_of_references(const Results& results);
 
 std::vector<std::string> parameter_names(const Results& results);
 
-const Parameter* find_parameter(const Command& command, std::string_view name);
-
 std::string parameters_text(const Command& command);
 
 bool has_deltas_of(const Results& results, std::size_t metric);

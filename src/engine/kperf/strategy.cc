@@ -33,8 +33,6 @@ constexpr std::uint32_t kMaxTraceRecords = 1U << 22U;  // 256 MB
 // Largest number of reads after a command's end. A read may miss the newest records.
 constexpr int kMaxReadsAfterEnd = 4;
 
-constexpr std::uint32_t kMaxRedosAfterLoss = 3;
-
 constexpr double kMinCoverage = 0.95;
 
 RunValues make_uncounted_run(const std::string& why, std::uint32_t redo) {
@@ -182,7 +180,7 @@ class ThreadStrategy final : public CountingStrategy {
   RunValues make_lost_run(TraceFault why) {
     if (sampling_.trace_records < kMaxTraceRecords) sampling_.trace_records *= kTraceGrowth;
     must_restart_sampling_ = true;
-    return make_uncounted_run(std::string(describe_fault(why)), kMaxRedosAfterLoss);
+    return make_uncounted_run(std::string(describe_fault(why)), kMaxRepetitions);
   }
 
   /// Makes the result of a run from its `counts`: those of the command's own process, and those of
@@ -654,7 +652,7 @@ std::optional<RunValues> CountingStrategy::make_failed_run() {
   is_programmed_ = false;
   if (was_changed)
     return make_uncounted_run("another program changed the counters in the meantime",
-                              kMaxRedosAfterLoss);
+                              kMaxRepetitions);
   return make_uncounted_run(fmt::format("{}: {}", failed_, std::generic_category().message(error_)),
                             1);
 }

@@ -21,7 +21,6 @@ namespace {
 
 /// The number of badly counted runs in a row after which runs are not repeated any more.
 constexpr unsigned kMaxBadInARow = 8;
-constexpr std::uint32_t kMaxRedos = 3;
 
 Error make_shared_counters_error(const PerfConditions& before, const PerfConditions& now) {
   if (now.watchdog && !before.watchdog)
@@ -280,8 +279,9 @@ class PerfCounting final : public ArmedPass {
   /// Asks for another run, unless too many in a row had bad counts, so that another would, too.
   void ask_for_repetition(CountsOfRun& counted, std::string why) {
     if (bad_in_a_row_ < kMaxBadInARow)
-      counted.redo = RepeatRequest{
-          .reason = RedoReason::Counting, .why = std::move(why), .max_repetitions = kMaxRedos};
+      counted.redo = RepeatRequest{.reason = RedoReason::Counting,
+                                   .why = std::move(why),
+                                   .max_repetitions = kMaxRepetitions};
     ++bad_in_a_row_;
   }
 

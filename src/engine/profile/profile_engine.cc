@@ -28,8 +28,7 @@ namespace lauka::engine::profile {
 
 namespace {
 
-constexpr std::uint32_t kMaxRedos = 3;
-constexpr std::uint32_t kMaxAttempts = kMaxRedos + 1;
+constexpr std::uint32_t kMaxAttempts = kMaxRepetitions + 1;
 
 constexpr std::uint64_t kUserOnly = os::kPerfExcludeKernel | os::kPerfExcludeCallchainKernel;
 
@@ -419,12 +418,12 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   static void ask_for_repetition(const IncompleteRun& incomplete, CountsOfRun& counted) {
-    counted.redo = RepeatRequest{RedoReason::Counting, incomplete.why, kMaxRedos};
+    counted.redo = RepeatRequest{RedoReason::Counting, incomplete.why, kMaxRepetitions};
     if (incomplete.note.empty())
       counted.redo->why_left_out =
           Error{fmt::format("the kernel did not sample all processes of a run, although the run "
                             "was repeated {} times",
-                            kMaxRedos),
+                            kMaxRepetitions),
                 ""};
     else
       counted.note = Note{"samples_lost", incomplete.note};

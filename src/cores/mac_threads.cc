@@ -1,5 +1,6 @@
 #include "cores/mac_threads.h"
 
+#include "core/text.h"
 #include "cores/threads.h"
 #include "os/mac_queries.h"
 

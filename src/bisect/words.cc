@@ -86,14 +86,25 @@ report::TableRow make_row(const Commit& commit, const std::optional<MeasuredChan
           {.text = std::move(verdict)}};
 }
 
+report::TableColumn make_column(std::string heading, report::CellContent content) {
+  return {.heading = {.text = std::move(heading)},
+          .cell_content = content,
+          .is_left_aligned = content != report::CellContent::Number};
+}
+
+/// Returns what the step `index` has shown, or the reason why its commit cannot be tested.
+std::string write_verdict(const std::vector<StepRecord>& steps, std::size_t index) {
+  const StepRecord& step = steps[index];
+  if (!step.reason.empty()) return step.reason;
+
+  // A second step about the same commit asks whether it has a smaller or larger part of the change.
+  const bool asked_again = index > 0 && steps[index - 1].commit.id == step.commit.id;
+  return std::string(meaning_of(step.answer, asked_again));
+}
+
 /// Makes the table of the commits that were tested: the bad end, then those of the steps, in order.
 report::Table make_table(const SearchRecord& search) {
   using report::CellContent;
-  const auto make_column = [](std::string heading, CellContent content) {
-    return report::TableColumn{.heading = {.text = std::move(heading)},
-                               .cell_content = content,
-                               .is_left_aligned = content != CellContent::Number};
-  };
   report::Table table{
       .columns = {make_column("commit", CellContent::Code), make_column("date", CellContent::Text),
                   make_column("subject", CellContent::Text),
@@ -104,15 +115,7 @@ report::Table make_table(const SearchRecord& search) {
   table.rows.push_back(make_row(search.bad, search.ends, "the bad end"));
   for (std::size_t i = 0; i < search.steps.size(); ++i) {
     const StepRecord& step = search.steps[i];
-
-    // A second step about the same commit asks whether it has a smaller or larger part of the
-    // change.
-    const bool asked_again = i > 0 && search.steps[i - 1].commit.id == step.commit.id;
-
-    // A commit that cannot be tested has a reason in place of an answer.
-    const std::string verdict =
-        step.reason.empty() ? std::string(meaning_of(step.answer, asked_again)) : step.reason;
-    table.rows.push_back(make_row(step.commit, step.change, verdict));
+    table.rows.push_back(make_row(step.commit, step.change, write_verdict(search.steps, i)));
   }
   return table;
 }

@@ -98,17 +98,24 @@ class Bisection {
   std::optional<Stop> search(std::vector<Commit> commits);
   std::optional<Stop> finish_search(SearchRecord& record);
   std::optional<Stop> compare_ends(SearchRecord& record);
+  OrStop<MeasuredCandidate> ask_about_ends(const SearchRecord& record, Question question);
+  OrStop<MeasuredCandidate> ask_whether_ends_differ(const SearchRecord& record);
+  Stop refuse_undefined_change(const SearchRecord& record) const;
   std::optional<Stop> take_equal_ends(SearchRecord& record) const;
   std::optional<Stop> measure_ends_precisely(bool is_counted_separately, SearchRecord& record);
-  Stop refuse_failed_end(const MeasuredCandidate& comparison) const;
+  std::optional<Stop> take_second_change(const MeasuredChange& measured,
+                                         SearchRecord& record) const;
 
   std::optional<Stop> do_steps(SearchRecord& record);
   void repeat_steps(const EndsChange& ends, SearchRecord& record, Search& search) const;
+  std::optional<Stop> do_new_steps(const EndsChange& ends, SearchRecord& record, Search& search);
   OrStop<StepRecord> do_step(const Step& step, const EndsChange& ends);
   OrStop<MeasuredCandidate> measure_step(const Step& step, const EndsChange& ends);
   std::vector<std::size_t> rank_by_git(const Known& known);
 
   std::optional<Stop> confirm_commit(const Commit& culprit, SearchRecord& record);
+  OrStop<std::string> build_sides(const CommitInTree& before, const CommitInTree& after);
+  Question make_question_about_culprit(const Commit& parent, const SearchRecord& record) const;
   std::optional<Stop> compare_with_parent(const CommitInTree& before, const CommitInTree& after,
                                           SearchRecord& record);
   void say_remarks(const SearchRecord& record);
@@ -248,18 +255,21 @@ std::optional<Stop> Bisection::finish_search(SearchRecord& record) {
   return do_steps(record);
 }
 
-/// Says that an end cannot be measured, which ends the search.
-Stop Bisection::refuse_failed_end(const MeasuredCandidate& comparison) const {
+/// Compares the two ends, which are built. Stops the search if an end cannot be measured.
+OrStop<MeasuredCandidate> Bisection::ask_about_ends(const SearchRecord& record, Question question) {
+  auto compared =
+      worker_.compare({Tree::Good, record.good}, {Tree::Test, record.bad}, std::move(question));
+  const auto* const bad_end = std::get_if<MeasuredCandidate>(&compared);
+  if (bad_end == nullptr || bad_end->failure.empty()) return compared;
   return Stop{
-      print_error(worker_.make_failure_message({Tree::Test, commits_.back()}, comparison.failure),
+      print_error(worker_.make_failure_message({Tree::Test, commits_.back()}, bad_end->failure),
                   ExitStatus::Failed)};
 }
 
-/// Measures the change from the good end to the bad end, and sets it in `record`. If the ends do
-/// not differ significantly, there is nothing to search, and that is the answer.
-std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
-  if (const auto stop = worker_.build_or_stop(Tree::Good, record.good)) return stop;
-  if (const auto stop = worker_.build_or_stop(Tree::Test, record.bad)) return stop;
+/// Builds both ends, and measures until it is known whether they differ.
+OrStop<MeasuredCandidate> Bisection::ask_whether_ends_differ(const SearchRecord& record) {
+  if (const auto stop = worker_.build_or_stop(Tree::Good, record.good)) return *stop;
+  if (const auto stop = worker_.build_or_stop(Tree::Test, record.bad)) return *stop;
 
   worker_.say(fmt::format("comparing the two ends, {} and {}", record.good.short_id(),
                           record.bad.short_id()));
@@ -267,11 +277,25 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
   // One gate fails if the metric certainly rises, the other one if it certainly falls.
   const Condition rise{.metric = metric()};
   const Condition fall{.metric = metric(), .fails_below_limit = true};
-  auto compared = worker_.compare({Tree::Good, record.good}, {Tree::Test, record.bad},
-                                  {.gates = {rise, fall}, .error = error_of_ends()});
+  return ask_about_ends(record, {.gates = {rise, fall}, .error = error_of_ends()});
+}
+
+/// Ends the search because steps cannot divide a change that has no size.
+Stop Bisection::refuse_undefined_change(const SearchRecord& record) const {
+  return Stop{
+      print_error({fmt::format("{} differs, but a change in percent is not defined, because "
+                               "it is 0 at {}",
+                               metric(), record.good.short_id()),
+                   "use --metrics to choose a metric that is not 0 there"},
+                  ExitStatus::Failed)};
+}
+
+/// Measures the change from the good end to the bad end, and sets it in `record`. If the ends do
+/// not differ significantly, there is nothing to search, and that is the answer.
+std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
+  auto compared = ask_whether_ends_differ(record);
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
   const MeasuredCandidate bad_end = std::get<MeasuredCandidate>(std::move(compared));
-  if (!bad_end.failure.empty()) return refuse_failed_end(bad_end);
 
   const auto& verdicts = bad_end.verdicts;
   const auto failed = std::ranges::find(verdicts, gate::Answer::Fail, &gate::Verdict::answer);
@@ -287,14 +311,7 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
   }
 
   record.ends = MeasuredChange{.rounds = failed->rounds, .change = failed->delta};
-  if (!failed->delta.change)
-    return Stop{
-        print_error({fmt::format("{} differs, but a change in percent is not defined, because "
-                                 "it is 0 at {}",
-                                 metric(), record.good.short_id()),
-                     "use --metrics to choose a metric that is not 0 there"},
-                    ExitStatus::Failed)};
-
+  if (!failed->delta.change) return refuse_undefined_change(record);
   if (const auto stop = measure_ends_precisely(bad_end.is_counted_separately, record)) return stop;
   worker_.add_entry(fmt::format("{} {}", kEndsEntry, to_entry(*record.ends)));
   has_results_ = true;
@@ -316,6 +333,30 @@ std::optional<Stop> Bisection::take_equal_ends(SearchRecord& record) const {
   return std::nullopt;
 }
 
+/// Sets the change of both ends to that of a second session, unless the first one remains the
+/// better one. Ends the search if the ends may not differ after all.
+std::optional<Stop> Bisection::take_second_change(const MeasuredChange& measured,
+                                                  SearchRecord& record) const {
+  // Without an interval, the first measurement remains the better one.
+  const stats::Change& change = measured.change;
+  const bool has_interval = change.change && (change.is_exact || change.bounds);
+  if (!has_interval) return std::nullopt;
+  record.ends = measured;
+  record.ends->detectable.reset();  // is told only of ends that do not differ
+
+  // No step can be judged by a change whose interval contains 0. The end of the interval that is
+  // nearer to 0 then is 0, or has the other sign than the change.
+  const EndsChange second_measured = to_ends(change);
+  const bool contains_zero = second_measured.near_end * second_measured.change <= 0.0;
+  if (!contains_zero) return std::nullopt;
+  return Stop{
+      print_error({fmt::format("a second measurement does not confirm that {} differs between "
+                               "the two ends ({})",
+                               metric(), change_text(*record.ends)),
+                   "give --runs, --duration or --layouts a larger value"},
+                  ExitStatus::Failed)};
+}
+
 /// Measures the change of both ends once more. The first session ended as soon as there was a
 /// difference, which says little about its size. The steps ask whether a commit has about half of
 /// the change, so they are decided sooner if the size is known precisely.
@@ -334,31 +375,9 @@ std::optional<Stop> Bisection::measure_ends_precisely(bool is_counted_separately
   }
 
   worker_.say(fmt::format("measuring this change ({}) more precisely", change_text(*record.ends)));
-  auto compared =
-      worker_.compare({Tree::Good, record.good}, {Tree::Test, record.bad}, std::move(question));
+  const auto compared = ask_about_ends(record, std::move(question));
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
-  const MeasuredCandidate bad_end = std::get<MeasuredCandidate>(std::move(compared));
-  if (!bad_end.failure.empty()) return refuse_failed_end(bad_end);
-
-  // Without an interval, the first measurement remains the better one.
-  const stats::Change& change = bad_end.change_of_all_rounds.change;
-  const bool has_interval = change.change && (change.is_exact || change.bounds);
-  if (!has_interval) return std::nullopt;
-  record.ends = bad_end.change_of_all_rounds;
-  record.ends->detectable.reset();  // is told only of ends that do not differ
-
-  // No step can be judged by a change whose interval contains 0. The end of the interval that is
-  // nearer to 0 then is 0, or has the other sign than the change.
-  const EndsChange second_measured = to_ends(change);
-  const bool contains_zero = second_measured.near_end * second_measured.change <= 0.0;
-  if (contains_zero)
-    return Stop{
-        print_error({fmt::format("a second measurement does not confirm that {} differs between "
-                                 "the two ends ({})",
-                                 metric(), change_text(*record.ends)),
-                     "give --runs, --duration or --layouts a larger value"},
-                    ExitStatus::Failed)};
-  return std::nullopt;
+  return take_second_change(std::get<MeasuredCandidate>(compared).change_of_all_rounds, record);
 }
 
 /// Builds and measures a commit. The result has a failure if the commit cannot be tested.
@@ -441,17 +460,9 @@ void Bisection::repeat_steps(const EndsChange& ends, SearchRecord& record, Searc
                             plural(count_commits(record.steps), "step")));
 }
 
-/// Tests one commit after another, each of which halves those that may have made the change, until
-/// one is left, or until none of those that are left can be tested.
-std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
-  // Git finds the middle of a history with merged branches. Without these, the commits are a line.
-  const EndsChange ends = to_ends(record.ends->change);
-  const Ranking by_git = [this](const Known& known) { return rank_by_git(known); };
-  const bool has_branches = request_.parents == Parents::All;
-  Search search(commits_.size() - 1, error_of_steps(), has_branches ? by_git : rank_line);
-
-  repeat_steps(ends, record, search);
-
+/// Does the steps that no earlier call has done. Returns a stop if they do not lead to an answer.
+std::optional<Stop> Bisection::do_new_steps(const EndsChange& ends, SearchRecord& record,
+                                            Search& search) {
   for (auto step = search.next_step(); step; step = search.next_step()) {
     worker_.say(step->asks_again ? fmt::format("measuring {} again, with another limit",
                                                commits_[step->commit].short_id())
@@ -468,6 +479,20 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
   if (os::first_interrupt_signal() != 0)
     return Stop{status_of_signal(os::first_interrupt_signal())};
   if (ranking_error_) return Stop{print_error(*ranking_error_, ExitStatus::Failed)};
+  return std::nullopt;
+}
+
+/// Tests one commit after another, each of which halves those that may have made the change, until
+/// one is left, or until none of those that are left can be tested.
+std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
+  // Git finds the middle of a history with merged branches. Without these, the commits are a line.
+  const EndsChange ends = to_ends(record.ends->change);
+  const Ranking by_git = [this](const Known& known) { return rank_by_git(known); };
+  const bool has_branches = request_.parents == Parents::All;
+  Search search(commits_.size() - 1, error_of_steps(), has_branches ? by_git : rank_line);
+
+  repeat_steps(ends, record, search);
+  if (const auto stop = do_new_steps(ends, record, search)) return stop;
 
   const Commit& first_with_change = commits_[search.first_after()];
   if (search.is_found()) return confirm_commit(first_with_change, record);
@@ -476,6 +501,20 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
   record.suspects.push_back(first_with_change);
   record.answer = SearchAnswer::Range;
   return std::nullopt;
+}
+
+/// Builds two commits that are to be compared. Returns why a commit and its parent were not
+/// compared; empty if both are built.
+OrStop<std::string> Bisection::build_sides(const CommitInTree& before, const CommitInTree& after) {
+  for (const CommitInTree& side : {before, after}) {
+    const auto failure_or_stop = worker_.build(side.tree, side.commit);
+    if (const auto* stop = std::get_if<Stop>(&failure_or_stop)) return *stop;
+    const std::string& failure = std::get<std::string>(failure_or_stop);
+    if (!failure.empty())
+      return fmt::format("it was not compared with its parent, because {} {}",
+                         side.commit.short_id(), failure);
+  }
+  return std::string();
 }
 
 /// Compares the commit to which the steps have led with its parent, at the confidence that the user
@@ -500,17 +539,25 @@ std::optional<Stop> Bisection::confirm_commit(const Commit& culprit, SearchRecor
   const CommitInTree before{is_parent_good_end ? Tree::Good : Tree::Test, *record.parent};
   const CommitInTree after{Tree::Last, culprit};
 
-  for (const CommitInTree& side : {before, after}) {
-    const auto failure_or_stop = worker_.build(side.tree, side.commit);
-    if (const auto* stop = std::get_if<Stop>(&failure_or_stop)) return *stop;
-    const std::string& failure = std::get<std::string>(failure_or_stop);
-    if (!failure.empty()) {
-      record.doubt = fmt::format("it was not compared with its parent, because {} {}",
-                                 side.commit.short_id(), failure);
-      return std::nullopt;
-    }
-  }
-  return compare_with_parent(before, after, record);
+  const auto doubt_or_stop = build_sides(before, after);
+  if (const auto* stop = std::get_if<Stop>(&doubt_or_stop)) return *stop;
+  record.doubt = std::get<std::string>(doubt_or_stop);
+  return record.doubt.empty() ? compare_with_parent(before, after, record) : std::nullopt;
+}
+
+/// Returns the question whether the metric certainly changes from a commit's parent to the commit,
+/// in the direction in which it changes from the good end to the bad end.
+Question Bisection::make_question_about_culprit(const Commit& parent,
+                                                const SearchRecord& record) const {
+  const bool has_fallen = to_ends(record.ends->change).change < 0.0;
+  const Condition changes_alike{.metric = metric(), .fails_below_limit = has_fallen};
+  const Options& options = request_.options;
+  const bool counts_functions =
+      options.output.presentation.functions || options.counting.profiling_period;
+  return {.gates = {changes_alike},
+          .error = error(),
+          .lists_functions = counts_functions,
+          .is_reference_untested = !is_known_to_run(parent, record)};
 }
 
 /// Compares a commit with its parent, and sets in `record` the change between them and the
@@ -522,19 +569,8 @@ std::optional<Stop> Bisection::compare_with_parent(const CommitInTree& before,
   worker_.say(fmt::format("comparing {} with its parent {}", after.commit.short_id(),
                           before.commit.short_id()));
 
-  // The gate fails if the metric certainly changes in the direction in which it changes from the
-  // good end to the bad end.
-  const bool has_fallen = to_ends(record.ends->change).change < 0.0;
-  const Condition changes_alike{.metric = metric(), .fails_below_limit = has_fallen};
-  const Options& options = request_.options;
-  const bool counts_functions =
-      options.output.presentation.functions || options.counting.profiling_period;
   auto compared =
-      worker_.compare(before, after,
-                      {.gates = {changes_alike},
-                       .error = error(),
-                       .lists_functions = counts_functions,
-                       .is_reference_untested = !is_known_to_run(before.commit, record)});
+      worker_.compare(before, after, make_question_about_culprit(before.commit, record));
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
   MeasuredCandidate result = std::get<MeasuredCandidate>(std::move(compared));
 
@@ -676,6 +712,27 @@ int search_and_export(const Request& request, const Prepared& prepared, Worker& 
   return late_signal != 0 ? status_of_signal(late_signal) : status;
 }
 
+/// Returns the folder for the worktrees and the log, as an absolute path.
+std::string choose_work_folder(const Request& request, const Repository& repository) {
+  return request.work_folder.empty() ? repository.shared_folder() + "/lauka-bisect"
+                                     : std::filesystem::absolute(request.work_folder).string();
+}
+
+/// Runs the search that `head` describes (Worker::begin()). Returns the exit status.
+int search_by(std::unique_ptr<os::Launcher> launcher, const Request& request,
+              const Prepared& prepared, const std::string& head) {
+  Worker worker({.request = request,
+                 .repository = prepared.repository,
+                 .launcher = std::move(launcher),
+                 .user = prepared.user,
+                 .work = choose_work_folder(request, prepared.repository)});
+  if (const auto status_of_refusal = worker.check_options()) return *status_of_refusal;
+  if (auto begun = worker.begin(head); !begun) return print_error(begun.error(), ExitStatus::Usage);
+
+  Bisection bisection(request, prepared.repository, worker);
+  return search_and_export(request, prepared, worker, bisection);
+}
+
 int run(int argc, const char* const* argv) {
   // The launcher is a copy of this process, so it starts first, while the process is small. Its
   // error is told only if it is needed.
@@ -692,20 +749,7 @@ int run(int argc, const char* const* argv) {
   if (os::first_interrupt_signal() != 0) return status_of_signal(os::first_interrupt_signal());
   if (!prepared) return print_error(prepared.error(), ExitStatus::Usage);
 
-  const std::string work_folder = request->work_folder.empty()
-                                      ? prepared->repository.shared_folder() + "/lauka-bisect"
-                                      : std::filesystem::absolute(request->work_folder).string();
-  Worker worker({.request = *request,
-                 .repository = prepared->repository,
-                 .launcher = *std::move(launcher),
-                 .user = prepared->user,
-                 .work = work_folder});
-  if (const auto status_of_refusal = worker.check_options()) return *status_of_refusal;
-  if (auto begun = worker.begin(make_head(words, prepared->commits)); !begun)
-    return print_error(begun.error(), ExitStatus::Usage);
-
-  Bisection bisection(*request, prepared->repository, worker);
-  return search_and_export(*request, *prepared, worker, bisection);
+  return search_by(*std::move(launcher), *request, *prepared, make_head(words, prepared->commits));
 }
 
 }  // namespace

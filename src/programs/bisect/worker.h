@@ -8,6 +8,7 @@
 #include "core/condition.h"
 #include "core/metric.h"
 #include "gate/verdict.h"
+#include "run/builds.h"
 
 #include <map>
 #include <memory>
@@ -138,6 +139,9 @@ class Worker {
   Call make_comparison_call(const ComparedCommits& compared, Question question);
   bool is_built(Tree tree, const Commit& commit) const;
   OrStop<std::string> run_build(Tree tree, const Commit& commit);
+  OrStop<std::string> take_failed_build(const Commit& commit, const BuildFailed& failed);
+  std::optional<Stop> begin_build(Tree tree, const Commit& commit);
+  void end_build(Tree tree, const Commit& commit, const std::string& failure);
   std::string output_file_of(const Commit& commit) const;
   void keep_output(const Commit& commit, const std::string& output);
   std::optional<Error> find_full_disk() const;

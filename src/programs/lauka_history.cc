@@ -243,10 +243,31 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
   return Answer{};
 }
 
+using SeriesByKey = std::map<std::string, MetricHistory>;
+
+/// Adds the points of a session to the series of earlier sessions. Begins those that are not there.
+void add_points(const SessionRecord& session, const SeriesSelection& wanted,
+                SeriesByKey& series_by_key) {
+  // The series of one session have one point each.
+  for (const MetricHistory& of_session : make_histories(session, wanted)) {
+    const std::string key = of_session.variant.machine_class + "\n" + title_of(of_session);
+    const auto [entry, is_first_of_series] = series_by_key.emplace(key, of_session);
+    MetricHistory& series = entry->second;
+    if (!is_first_of_series) series.points.push_back(of_session.points.front());
+  }
+}
+
+bool has_several_commits(const SeriesByKey::value_type& entry) {
+  const auto& points = entry.second.points;
+  const auto& first_commit = points.front().commit;
+  return std::ranges::any_of(
+      points, [&](const SessionPoint& point) { return point.commit != first_commit; });
+}
+
 /// Reads the sessions in the files that the user named. Returns one series for each metric of each
 /// command and class of machines, with a point for each session.
 Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) {
-  std::map<std::string, MetricHistory> series_by_key;
+  SeriesByKey series_by_key;
   std::set<std::string> session_ids;
   std::set<std::string> commits;
 
@@ -258,23 +279,10 @@ Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) 
     const bool is_new_session = session_ids.insert(session->id).second;
     if (!is_new_session) continue;
     commits.insert(commit_of(*session));
-
-    // The series of one session have one point each, which joins those of earlier sessions.
-    for (const MetricHistory& of_session : make_histories(*session, request.series_selection)) {
-      const std::string key = of_session.variant.machine_class + "\n" + title_of(of_session);
-      const auto [entry, is_first_of_series] = series_by_key.emplace(key, of_session);
-      MetricHistory& series = entry->second;
-      if (!is_first_of_series) series.points.push_back(of_session.points.front());
-    }
+    add_points(*session, request.series_selection, series_by_key);
   }
 
   // The mean of different commits is no value of a program, so a note tells the user.
-  const auto has_several_commits = [](const auto& entry) {
-    const auto& points = entry.second.points;
-    const auto& first_commit = points.front().commit;
-    return std::ranges::any_of(
-        points, [&](const SessionPoint& point) { return point.commit != first_commit; });
-  };
   if (std::ranges::any_of(series_by_key, has_several_commits))
     report_error({fmt::format("note: sessions of {} on the same machine are averaged",
                               plural(commits.size(), "commit")),

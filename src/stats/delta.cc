@@ -75,26 +75,33 @@ class MeanChange {
 
     // With too few samples, the errors of the means are unknown, and so is the interval.
     const double delta = (candidate_.mean - reference_.mean) / reference_.mean;
-    Change result{.change = delta};
-    if (!errors_) return result;
+    if (!errors_) return {.change = delta};
+    return without_rounding_errors({.change = delta, .bounds = find_bounds(delta, tail)});
+  }
 
+ private:
+  /// Returns the interval of the change `delta`; nullopt if it is unknown or unbounded.
+  std::optional<IntervalEnds> find_bounds(double delta, double tail) const {
     // If the mean of the reference may be 0, the ratio has no bounded interval.
     const double t_of_reference = widened_t(tail, errors_->degrees_of_reference);
-    if (!is_distinct_from_zero(t_of_reference)) return result;
+    if (!is_distinct_from_zero(t_of_reference)) return std::nullopt;
 
     // If the ratio never varies, there is no noise to estimate. With enough samples, an interval
     // without width is still justified.
     if (is_constant_) {
       constexpr double any_difference = 1.0;  // only its sign matters
       const double chance = tails_without_noise(any_difference, smaller_count()).above;
-      if (chance > tail) return result;
-      result.bounds = IntervalEnds{delta, delta};
-      return without_rounding_errors(result);
+      if (chance > tail) return std::nullopt;
+      return IntervalEnds{delta, delta};
     }
 
     const double t = widened_t(tail, errors_->degrees);
-    if (!is_distinct_from_zero(t)) return result;
+    if (!is_distinct_from_zero(t)) return std::nullopt;
+    return compute_bounds(delta, t);
+  }
 
+  /// Returns Fieller's interval of the change `delta`, which reaches `t` standard errors.
+  IntervalEnds compute_bounds(double delta, double t) const {
     // Fieller (1954): ratio - x is in the interval if the mean of candidate - (ratio - x) *
     // reference is within t standard errors of 0. This mean is x r, where r is the mean of the
     // reference. So (x r)^2 <= t^2 (of_residuals + 2 x covariance + x^2 of_reference). The
@@ -107,11 +114,9 @@ class MeanChange {
     const double high = delta - (shift - reach) / a;
 
     // No mean falls by more than 100%.
-    result.bounds = IntervalEnds{std::max(-1.0, low), high};
-    return without_rounding_errors(result);
+    return {std::max(-1.0, low), high};
   }
 
- private:
   void estimate_errors_within_rounds(std::span<const double> reference,
                                      std::span<const double> candidate) {
     std::vector<double> residuals(reference.size());
@@ -414,6 +419,18 @@ Delta estimate_plain_delta(const SamplePair& samples, const IntervalTails& tails
   return delta;
 }
 
+/// Returns the logarithm of the width that a delta's interval has with some of the rounds; nullopt
+/// if it has no width.
+std::optional<double> find_log_width(const SamplePair& samples, const RoundIndices& rounds,
+                                     const IntervalTails& tails) {
+  const Widening no_widening{};  // treats rounds as independent
+  const Delta delta = estimate_plain_delta({.reference = pick_samples(samples.reference, rounds),
+                                            .candidate = pick_samples(samples.candidate, rounds),
+                                            .paired = samples.paired},
+                                           tails, no_widening);
+  return delta.bounds ? log_of(delta.bounds->high - delta.bounds->low) : std::nullopt;
+}
+
 /// Estimates the logarithm of the width that a delta's interval has with a `parts`-th of the
 /// rounds, so that it can be compared with the interval of fewer rounds. The rounds are divided
 /// into `parts` parts (every `parts`-th round is in the same part), and the mean over their
@@ -427,15 +444,7 @@ std::optional<Estimate> jackknife_log_width(const SamplePair& samples, std::size
       for (std::size_t i = part; i < rounds.size(); i += parts) rounds_of_part.push_back(rounds[i]);
       if (rounds_of_part.empty()) return std::nullopt;
 
-      const Widening no_widening{};  // treats rounds as independent
-      const Delta delta =
-          estimate_plain_delta({.reference = pick_samples(samples.reference, rounds_of_part),
-                                .candidate = pick_samples(samples.candidate, rounds_of_part),
-                                .paired = samples.paired},
-                               tails, no_widening);
-      if (!delta.bounds) return std::nullopt;
-
-      const auto log_width = log_of(delta.bounds->high - delta.bounds->low);
+      const auto log_width = find_log_width(samples, rounds_of_part, tails);
       if (!log_width) return std::nullopt;
       sum += *log_width;
     }

@@ -345,22 +345,10 @@ void describe_fields(Visitor& visit, StoredBaseline& of) {
   visit("argument_files_sha256", of.argument_files_sha256);
 }
 
+/// A percentile is stored under two keys. The first makes it when it is read, and the second adds
+/// the metric that it summarizes. Both are null for other metrics.
 template <typename Visitor>
-void describe_fields(Visitor& visit, Metric& of) {
-  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
-  visit("name", of.name);
-  visit("unit", of.unit);
-  visit("better", of.better);
-  visit("note", of.metric_suffix);
-  visit("levels", of.counted_privilege_levels);
-  visit("region", of.of_region);
-  visit("role", of.role);
-  visit("kind", of.kind);
-  visit("event", of.event);
-  visit("part", of.is_part);
-
-  // A percentile is stored under two keys. The first makes it when it is read, and the second adds
-  // the metric that it summarizes. Both are null for other metrics.
+void describe_percentile(Visitor& visit, Metric& of) {
   visit.as(
       "percentile", [&] { return of.percentile_share(); },
       [&](std::optional<double> share) {
@@ -375,9 +363,11 @@ void describe_fields(Visitor& visit, Metric& of) {
       [&](std::optional<std::string> metric) {
         if (of.percentile) of.percentile->summarized_metric = std::move(metric).value_or("");
       });
+}
 
-  // Tables show a metric always or only with --verbose, and in a unit that the user may have
-  // chosen.
+/// Tables show a metric always or only with --verbose, and in a unit that the user may have chosen.
+template <typename Visitor>
+void describe_display(Visitor& visit, Metric& of) {
   visit.as(
       "shown", [&] { return of.shown == Shown::Always; },
       [&](bool always) { of.shown = always ? Shown::Always : Shown::Verbose; });
@@ -390,6 +380,24 @@ void describe_fields(Visitor& visit, Metric& of) {
       [&](const std::optional<std::string>& unit) {
         of.shown_in = find_display_unit(unit.value_or(""));
       });
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, Metric& of) {
+  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
+  visit("name", of.name);
+  visit("unit", of.unit);
+  visit("better", of.better);
+  visit("note", of.metric_suffix);
+  visit("levels", of.counted_privilege_levels);
+  visit("region", of.of_region);
+  visit("role", of.role);
+  visit("kind", of.kind);
+  visit("event", of.event);
+  visit("part", of.is_part);
+
+  describe_percentile(visit, of);
+  describe_display(visit, of);
 
   // How the metric was measured is left out if it is unknown.
   visit.if_set("engine", of.method.engine);
@@ -753,6 +761,17 @@ struct StoredCommand {
   Endings endings{};
 };
 
+/// The hashes identify the program and its arguments. They are missing if the program was not read.
+template <typename Visitor>
+void describe_fingerprint(Visitor& visit, Fingerprint& of) {
+  visit.if_known(of.is_known(), [&] {
+    visit("executable_sha256", of.executable_sha256);
+    visit("call_sha256", of.call_sha256);
+    visit("argument_files_sha256", of.argument_files_sha256);
+    visit("program", of.program);
+  });
+}
+
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredCommand& of) {
   // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
@@ -765,15 +784,7 @@ void describe_fields(Visitor& visit, StoredCommand& of) {
   visit("reference", of.reference);
   visit.if_set("cwd", command.folder);
 
-  // The hashes identify the program and its arguments. They are missing if the program was not
-  // read.
-  Fingerprint& fingerprint = command.fingerprint;
-  visit.if_known(fingerprint.is_known(), [&] {
-    visit("executable_sha256", fingerprint.executable_sha256);
-    visit("call_sha256", fingerprint.call_sha256);
-    visit("argument_files_sha256", fingerprint.argument_files_sha256);
-    visit("program", fingerprint.program);
-  });
+  describe_fingerprint(visit, command.fingerprint);
 
   // The expectation of --expect-output is stored as the user typed it.
   visit("settings", command.settings);

@@ -548,25 +548,8 @@ Call Worker::make_comparison_call(const ComparedCommits& compared, Question ques
   return call;
 }
 
-// Compares by a session of lauka, in which the gates of the question are decided. A failure of a
-// commit is a result, too. Anything else that prevents the comparison stops the search.
-OrStop<MeasuredCandidate> Worker::compare(const CommitInTree& reference,
-                                          const CommitInTree& candidate, Question question) {
-  if (has_lost_output_) return kStopAsFailed;
-  const ComparedCommits compared{reference, candidate, question.is_reference_untested};
-  const bool lists_functions = question.lists_functions;
-  Call call = make_comparison_call(compared, std::move(question));
-  const CallFailure failed = measure_session(call);
-  launcher_ = std::move(call.launcher);  // which make_comparison_call() gave to the call
-
-  if (os::first_interrupt_signal() != 0) return stop_for_signal();
-  if (failed.command_without_program)
-    return take_failure(compared, *failed.command_without_program,
-                        "does not make the program that is to be run");
-
-  // A failed step lies with the command line or the machine, and not with a commit.
-  if (failed.status) return kStopAsFailed;
-
+/// Returns what a session that was measured has shown.
+OrStop<MeasuredCandidate> Worker::take_session(Call& call, const ComparedCommits& compared) const {
   SessionResult& measured = call.benchmarks.front().session_result;
   if (measured.session.cut_short) return take_early_end(call, compared);
 
@@ -583,8 +566,31 @@ OrStop<MeasuredCandidate> Worker::compare(const CommitInTree& reference,
 
   const Results results = analyse_session(call);
   add_change(results, request_.metric(), result);
-  if (lists_functions) add_functions(results, request_.metric(), result);
+  if (compared.lists_functions) add_functions(results, request_.metric(), result);
   return result;
+}
+
+// Compares by a session of lauka, in which the gates of the question are decided. A failure of a
+// commit is a result, too. Anything else that prevents the comparison stops the search.
+OrStop<MeasuredCandidate> Worker::compare(const CommitInTree& reference,
+                                          const CommitInTree& candidate, Question question) {
+  if (has_lost_output_) return kStopAsFailed;
+  const ComparedCommits compared{.reference = reference,
+                                 .candidate = candidate,
+                                 .lists_functions = question.lists_functions,
+                                 .is_reference_untested = question.is_reference_untested};
+  Call call = make_comparison_call(compared, std::move(question));
+  const CallFailure failed = measure_session(call);
+  launcher_ = std::move(call.launcher);  // which make_comparison_call() gave to the call
+
+  if (os::first_interrupt_signal() != 0) return stop_for_signal();
+  if (failed.command_without_program)
+    return take_failure(compared, *failed.command_without_program,
+                        "does not make the program that is to be run");
+
+  // A failed step lies with the command line or the machine, and not with a commit.
+  if (failed.status) return kStopAsFailed;
+  return take_session(call, compared);
 }
 
 }  // namespace lauka::bisect

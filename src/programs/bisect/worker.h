@@ -84,6 +84,7 @@ struct WorkerSetup {
 struct ComparedCommits {
   const CommitInTree& reference;
   const CommitInTree& candidate;
+  bool lists_functions = false;        ///< Question::lists_functions
   bool is_reference_untested = false;  ///< Question::is_reference_untested
 };
 
@@ -149,6 +150,7 @@ class Worker {
   OrStop<MeasuredCandidate> take_failure(const ComparedCommits& compared, std::size_t command,
                                          const std::string& failure) const;
   OrStop<MeasuredCandidate> take_early_end(const Call& call, const ComparedCommits& compared) const;
+  OrStop<MeasuredCandidate> take_session(Call& call, const ComparedCommits& compared) const;
   std::optional<std::string> find_left_out_file(Tree tree) const;
   OrStop<MeasuredCandidate> take_hindrance(const gate::Hindrance& hindrance,
                                            const ComparedCommits& compared) const;

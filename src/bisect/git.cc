@@ -56,6 +56,17 @@ std::optional<Error> refuse_misleading_variables() {
   return std::nullopt;
 }
 
+/// Returns the error that the line of first parents of `bad` passes `good` by. `first_id`: the
+/// commit at which this line begins.
+Error make_error_of_merged_branch(const std::string& good, const std::string& bad,
+                                  std::string_view first_id) {
+  return {fmt::format("{} is on a branch that was merged, and not on the line of first "
+                      "parents of {}",
+                      cited(good), cited(bad)),
+          fmt::format("name {} as GOOD, because this line begins there, or use --no-first-parent",
+                      first_id.substr(0, kShortIdDigits))};
+}
+
 }  // namespace
 
 bool is_new_enough(std::string_view version_line) {
@@ -163,14 +174,9 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
   // lists has another parent.
   const Commit& first_listed = commits->at(1);
   const Answer parent = ask(folder_, {"rev-parse", "--verify", "-q", first_listed.id + "^1"});
-  const std::string parent_id(first_line(parent.output));
-  if (parent_id == ends->good.id) return commits;
-  return Error{
-      fmt::format("{} is on a branch that was merged, and not on the line of first "
-                  "parents of {}",
-                  cited(good), cited(bad)),
-      fmt::format("name {} as GOOD, because this line begins there, or use --no-first-parent",
-                  parent_id.substr(0, kShortIdDigits))};
+  const std::string_view parent_id = first_line(parent.output);
+  if (parent_id != ends->good.id) return make_error_of_merged_branch(good, bad, parent_id);
+  return commits;
 }
 
 Result<Commit> Repository::find_parent(const std::string& id) const {

@@ -50,26 +50,34 @@ const StepRecord* find_step(const SearchRecord& search, const Commit& commit) {
   return found == search.steps.rend() ? nullptr : &*found;
 }
 
+/// Returns why the steps told nothing about a commit; empty if the search did not come to it.
+std::string explain_suspect(const SearchRecord& search, const Commit& commit) {
+  const StepRecord* step = find_step(search, commit);
+  if (step != nullptr && step->answer == StepAnswer::Untestable) return step->reason;
+  if (step != nullptr && step->answer == StepAnswer::Undecided) return "undecided";
+  return "";
+}
+
+/// True if the search ended before it came to one of the suspects. The newest one is known to have
+/// the change, so it needs no step.
+bool has_untested_suspect(const SearchRecord& search) {
+  return std::ranges::any_of(search.suspects, [&](const Commit& commit) {
+    const bool is_newest = commit.id == search.suspects.back().id;
+    return !is_newest && find_step(search, commit) == nullptr;
+  });
+}
+
 /// Lists the commits of which one made the change, and why they could not be told apart.
 std::string write_range(const SearchRecord& search) {
   std::string text =
       fmt::format("the change is in one of {}:\n", plural(search.suspects.size(), "commit"));
   for (const Commit& commit : search.suspects) {
-    const StepRecord* step = find_step(search, commit);
-    std::string why_in_range;
-    if (step != nullptr && step->answer == StepAnswer::Untestable) why_in_range = step->reason;
-    if (step != nullptr && step->answer == StepAnswer::Undecided) why_in_range = "undecided";
+    const std::string why_in_range = explain_suspect(search, commit);
     text += fmt::format("  {} {}{}\n", commit.date, describe(commit),
                         why_in_range.empty() ? "" : " (" + why_in_range + ")");
   }
 
-  // The newest suspect is known to have the change, so it needs no step. The others are listed
-  // because their steps told nothing, or because the search ended before it came to them.
-  const bool has_untested = std::ranges::any_of(search.suspects, [&](const Commit& commit) {
-    const bool is_newest = commit.id == search.suspects.back().id;
-    return !is_newest && find_step(search, commit) == nullptr;
-  });
-  if (has_untested)
+  if (has_untested_suspect(search))
     text +=
         "The search ended before all of them were tested, because a commit stayed undecided. Give "
         "--duration more time, or leave out a limit such as --runs.\n";

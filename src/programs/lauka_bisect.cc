@@ -66,6 +66,52 @@ bool is_known_to_run(const Commit& commit, const SearchRecord& record) {
          });
 }
 
+/// Returns what has been measured of a commit in a step; for one that could not be tested, why.
+StepRecord make_step_record(const Commit& commit, double limit, const MeasuredCandidate& result) {
+  StepRecord record{.commit = commit, .limit = limit};
+  const bool is_testable = result.failure.empty();
+  if (is_testable) {
+    record.answer = make_step_answer(result.verdicts.front().answer);  // the step has one gate
+    record.change = result.change();
+  } else {
+    record.answer = StepAnswer::Untestable;
+    record.reason = one_line(result.failure);
+  }
+  return record;
+}
+
+/// Returns a line of progress about a step that was done.
+std::string describe_step(const StepRecord& record, bool asked_again) {
+  if (!record.change)
+    return fmt::format("{} {}, so lauka-bisect tries a neighbour", record.commit.short_id(),
+                       record.reason);
+  return fmt::format("{}: {} after {}, {}", record.commit.short_id(), change_text(*record.change),
+                     plural(record.change->rounds, "round"),
+                     meaning_of(record.answer, asked_again));
+}
+
+/// Sets in `record` what the comparison of a commit with its parent has shown. If the change has
+/// the direction of the whole change, the commit is confirmed.
+void take_change_from_parent(MeasuredCandidate result, SearchRecord& record) {
+  record.from_parent = result.change();
+  record.functions_of = std::move(result.functions_of);
+  record.functions_unit = result.functions_unit;
+  record.functions = std::move(result.functions);
+
+  const bool is_confirmed = result.verdicts.front().answer == gate::Answer::Fail;
+  if (is_confirmed)
+    record.answer = SearchAnswer::Commit;
+  else
+    record.doubt = fmt::format("a comparison with its parent does not confirm it ({})",
+                               change_text(*record.from_parent));
+}
+
+/// Returns the exit status of a search that has ended.
+ExitStatus status_of(SearchAnswer answer) {
+  if (answer == SearchAnswer::NoChange) return ExitStatus::Done;
+  return answer == SearchAnswer::Commit ? ExitStatus::GateFailed : ExitStatus::GateInconclusive;
+}
+
 /// Returns the number of commits that the steps were about. A commit that stayed undecided has two
 /// steps, one after the other.
 std::size_t count_commits(const std::vector<StepRecord>& steps) {
@@ -197,10 +243,8 @@ int Bisection::run(std::vector<Commit> commits) {
     if (request_.finds_all) add_rest(finished_searches_.back(), ranges_left);
   }
 
-  const SearchAnswer answer = finished_searches_.front().answer.value_or(SearchAnswer::Range);
-  if (answer == SearchAnswer::NoChange) return static_cast<int>(ExitStatus::Done);
-  return static_cast<int>(answer == SearchAnswer::Commit ? ExitStatus::GateFailed
-                                                         : ExitStatus::GateInconclusive);
+  return static_cast<int>(
+      status_of(finished_searches_.front().answer.value_or(SearchAnswer::Range)));
 }
 
 /// Returns nothing if the commit explains most of the change, or was not found.
@@ -401,27 +445,14 @@ OrStop<MeasuredCandidate> Bisection::measure_step(const Step& step, const EndsCh
 /// Tests one commit: is more or less than a certain part of the change already in it? The answer
 /// goes into the log, so that an interrupted search can continue after it.
 OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) {
-  auto measured = measure_step(step, ends);
+  const auto measured = measure_step(step, ends);
   if (const auto* stop = std::get_if<Stop>(&measured)) return *stop;
-  const MeasuredCandidate result = std::get<MeasuredCandidate>(std::move(measured));
 
   // The limit is stored as a fraction of the good end's value.
-  StepRecord record{.commit = commits_[step.commit],
-                    .limit = limit_percent(ends, step.dividing_level) / 100.0};
-  const bool is_testable = result.failure.empty();
-  if (is_testable) {
-    record.answer = make_step_answer(result.verdicts.front().answer);  // the step has one gate
-    record.change = result.change();
-    worker_.say(fmt::format("{}: {} after {}, {}", record.commit.short_id(),
-                            change_text(*record.change), plural(record.change->rounds, "round"),
-                            meaning_of(record.answer, step.asks_again)));
-  } else {
-    record.answer = StepAnswer::Untestable;
-    record.reason = one_line(result.failure);
-    worker_.say(fmt::format("{} {}, so lauka-bisect tries a neighbour", record.commit.short_id(),
-                            record.reason));
-  }
-
+  const double limit = limit_percent(ends, step.dividing_level) / 100.0;
+  const StepRecord record =
+      make_step_record(commits_[step.commit], limit, std::get<MeasuredCandidate>(measured));
+  worker_.say(describe_step(record, step.asks_again));
   worker_.add_entry(fmt::format("{} {}", kStepEntry, to_entry(record)));
   return record;
 }
@@ -560,9 +591,7 @@ Question Bisection::make_question_about_culprit(const Commit& parent,
           .is_reference_untested = !is_known_to_run(parent, record)};
 }
 
-/// Compares a commit with its parent, and sets in `record` the change between them and the
-/// functions that changed. If the change has the direction of the whole change, the commit is
-/// confirmed.
+/// Compares a commit with its parent, and sets in `record` what that has shown.
 std::optional<Stop> Bisection::compare_with_parent(const CommitInTree& before,
                                                    const CommitInTree& after,
                                                    SearchRecord& record) {
@@ -580,17 +609,7 @@ std::optional<Stop> Bisection::compare_with_parent(const CommitInTree& before,
                                result.failure);
     return std::nullopt;
   }
-  record.from_parent = result.change();
-  record.functions_of = std::move(result.functions_of);
-  record.functions_unit = result.functions_unit;
-  record.functions = std::move(result.functions);
-
-  const bool is_confirmed = result.verdicts.front().answer == gate::Answer::Fail;
-  if (is_confirmed)
-    record.answer = SearchAnswer::Commit;
-  else
-    record.doubt = fmt::format("a comparison with its parent does not confirm it ({})",
-                               change_text(*record.from_parent));
+  take_change_from_parent(std::move(result), record);
   return std::nullopt;
 }
 

@@ -245,34 +245,42 @@ std::optional<int> Worker::check_options() {
   return status;
 }
 
-// Opens the work folder and the log in it. If the log is about the same search, which `head`
-// describes, it tells what an interrupted call has done already.
-Result<void> Worker::begin(const std::string& head) {
-  const os::ActAs owner(user_);
-  if (owner.error()) return *owner.error();
-
-  // A log shows that an earlier search has made the worktrees. Without one, folders with their
-  // names belong to somebody else, and are never removed. A file that is not a log is refused
-  // below.
-  const std::string log_path = work_ + "/log";
+/// Returns an error if a folder with the name of a worktree belongs to somebody else.
+std::optional<Error> Worker::refuse_foreign_folders() const {
+  // A log shows that an earlier search has made the worktrees. Without one, such folders are never
+  // removed. A file that is not a log is refused when it is opened.
   std::error_code error;
-  const std::uintmax_t log_bytes = std::filesystem::file_size(log_path, error);
+  const std::uintmax_t log_bytes = std::filesystem::file_size(log_path(), error);
   const bool has_log = !error && log_bytes > 0;
   for (const Tree tree : kTrees)
     if (!has_log && os::is_there(path_of(tree)))
       return Error{fmt::format("{} exists, but does not belong to a search", cited(path_of(tree))),
                    "remove it, or use --work DIR with another folder"};
+  return std::nullopt;
+}
 
+/// Makes the work folder if necessary. Returns an error if nothing can be written in it.
+std::optional<Error> Worker::make_work_folder() const {
+  std::error_code error;
   std::filesystem::create_directories(work_, error);
   if (error)
     return Error{fmt::format("the folder {} cannot be made: {}", cited(work_), error.message()),
                  "use --work DIR"};
-  if (auto full = find_full_disk()) {
-    std::filesystem::remove(work_, error);  // does nothing if the folder is not empty
-    return *std::move(full);
-  }
 
-  auto journal = Journal::open(log_path, head);
+  auto full = find_full_disk();
+  if (full) std::filesystem::remove(work_, error);  // does nothing if the folder is not empty
+  return full;
+}
+
+// Opens the work folder and the log in it. If the log is about the same search, which `head`
+// describes, it tells what an interrupted call has done already.
+Result<void> Worker::begin(const std::string& head) {
+  const os::ActAs owner(user_);
+  if (owner.error()) return *owner.error();
+  if (auto foreign = refuse_foreign_folders()) return *std::move(foreign);
+  if (auto failed = make_work_folder()) return *std::move(failed);
+
+  auto journal = Journal::open(log_path(), head);
   if (!journal) return journal.error();
   journal_ = *std::move(journal);
   read_entries();

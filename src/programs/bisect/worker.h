@@ -154,6 +154,9 @@ class Worker {
   std::optional<std::string> find_left_out_file(Tree tree) const;
   OrStop<MeasuredCandidate> take_hindrance(const gate::Hindrance& hindrance,
                                            const ComparedCommits& compared) const;
+  std::optional<Error> refuse_foreign_folders() const;
+  std::optional<Error> make_work_folder() const;
+  std::string log_path() const { return work_ + "/log"; }
   void read_entries();
   void read_build_entry(std::string_view kind, const std::string& tree,
                         const std::string& commit_id);

@@ -769,6 +769,17 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.close();
 }
 
+/// Returns the wall time of a run if it is stored with the run. That of a timed run is a sample of
+/// a metric. That of a counting run shows how much counting slows the command down. A simulator's
+/// time shows nothing.
+std::optional<double> find_time_to_store(const Recording& session, std::size_t index,
+                                         const RunRow& run) {
+  const auto wall_time = find_metric(session.metrics, Role::WallTime);
+  const bool is_sample = wall_time && session.runs.value(index, *wall_time);
+  const bool is_stored = !is_sample && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated;
+  return is_stored ? std::optional(run.wall_seconds) : std::nullopt;
+}
+
 /// Calls put(key, json) with each member of run number `index` of the session, except the counts of
 /// its own process.
 template <typename Put>
@@ -784,12 +795,8 @@ void put_run_members(const Results& results, std::size_t index, const RunRow& ru
   if (run.status != 0) put("outcome", json_string(ending_word(run.ending)));
   put("coverage", run.instruction_coverage ? json_real(*run.instruction_coverage) : "null");
 
-  // The wall time of a timed run is a sample of a metric. That of a counting run is stored here,
-  // because it shows how much counting slows the command down. A simulator's time shows nothing.
-  const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
-  const bool is_sample = wall_time && results.session.runs.value(index, *wall_time);
-  if (!is_sample && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
-    put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
+  if (const auto wall_time = find_time_to_store(results.session, index, run))
+    put(metric_name_of(Role::WallTime), json_real(*wall_time));
 
   for_each_detail(run.details, [&](std::string_view key, const auto& detail) {
     if (is_set(detail, {})) put(key, fmt::to_string(detail));
@@ -830,6 +837,37 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
   json.close();
 }
 
+/// Writes the values of run number `index` of those that were discarded.
+void put_values_of_redone_run(JsonWriter& json, const Recording& session, std::size_t index) {
+  json.open("values", '{');
+  for (std::size_t m = 0; m < session.metrics.size(); ++m) {
+    const Metric& metric = session.metrics[m];
+    const auto value = session.discarded_runs.value(index, m);
+    // A single run has no percentile.
+    if (!value || metric.percentile) continue;
+    json.put_with(metric.name, [&](std::string& to) { add_sample(value, metric.unit, to); });
+  }
+  json.close();
+}
+
+/// Writes a discarded run as an element of the open list.
+void put_redone_run(JsonWriter& json, const Recording& session, std::size_t index) {
+  const RunRow run = session.discarded_runs.row(index);
+  json.open('{');
+  json.put("run", index + 1);
+  json.put("round", run.round + 1);
+  json.put("pass", run.pass + 1);
+  json.put_with("exit_code", [&](std::string& to) { to += status_json(run.status); });
+  if (run.status != 0) json.put("outcome", ending_word(run.ending));
+
+  // The reason in one word for programs, and as a text for people.
+  json.put("reason", json_text_or_null(word_in(kRedoWords, run.reason)));
+  json.put("why", run.redo_text);
+
+  put_values_of_redone_run(json, session, index);
+  json.close();
+}
+
 /// Writes the runs of a command that lauka discarded and repeated, with the reasons. They are not
 /// among the command's runs and samples, so each has its own values.
 void put_redone_runs(JsonWriter& json, const Results& results, std::size_t command) {
@@ -838,30 +876,8 @@ void put_redone_runs(JsonWriter& json, const Results& results, std::size_t comma
   if (!was_any_redone) return;
 
   json.open("redone_runs", '[');
-  for (const std::size_t index : redone.of_command(command)) {
-    const RunRow run = redone.row(index);
-    json.open('{');
-    json.put("run", index + 1);
-    json.put("round", run.round + 1);
-    json.put("pass", run.pass + 1);
-    json.put_with("exit_code", [&](std::string& to) { to += status_json(run.status); });
-    if (run.status != 0) json.put("outcome", ending_word(run.ending));
-
-    // The reason in one word for programs, and as a text for people.
-    json.put("reason", json_text_or_null(word_in(kRedoWords, run.reason)));
-    json.put("why", run.redo_text);
-
-    json.open("values", '{');
-    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-      const Metric& metric = results.session.metrics[m];
-      const auto value = redone.value(index, m);
-      // A single run has no percentile.
-      if (!value || metric.percentile) continue;
-      json.put_with(metric.name, [&](std::string& to) { add_sample(value, metric.unit, to); });
-    }
-    json.close();
-    json.close();
-  }
+  for (const std::size_t index : redone.of_command(command))
+    put_redone_run(json, results.session, index);
   json.close();
 }
 
@@ -869,6 +885,22 @@ std::optional<StoredWhy> make_stored_why(const Results& results, std::size_t com
   const auto why = std::ranges::find(results.explanations, command, &WallTimeExplanation::command);
   if (why == results.explanations.end()) return std::nullopt;
   return StoredWhy{report::why_text(results, *why), why->factors};
+}
+
+/// Adds the functions whose total times surely differ, the largest difference first. The total time
+/// of a function includes what it called. Only sampled functions have it.
+void add_total_changes(const MetricByFunction& compared,
+                       std::vector<StoredFunctionChange>& stored) {
+  const std::size_t first_total = stored.size();
+  for (const FunctionChange& change : compared.functions)
+    if (change.total && change.total->is_certain())
+      stored.push_back(
+          {.metric = std::string(kTotalTime), .name = change.name, .means = *change.total});
+
+  // The functions are in the order of their own differences, but not of their totals'.
+  std::ranges::stable_sort(
+      std::span(stored).subspan(first_total), std::ranges::greater(),
+      [](const StoredFunctionChange& change) { return std::fabs(change.means.difference()); });
 }
 
 /// Lists the functions in which the command surely differs from its reference, the largest
@@ -884,18 +916,7 @@ std::optional<std::vector<StoredFunctionChange>> make_stored_function_changes(
     for (const FunctionChange& change : compared.functions)
       if (change.is_certain())
         stored->push_back({.metric = metric, .name = change.name, .means = change.own});
-
-    // The total time of a function includes what it called. Only sampled functions have it.
-    const std::size_t first_total = stored->size();
-    for (const FunctionChange& change : compared.functions)
-      if (change.total && change.total->is_certain())
-        stored->push_back(
-            {.metric = std::string(kTotalTime), .name = change.name, .means = *change.total});
-
-    // The functions are already in the order of their own differences, but not of their totals'.
-    std::ranges::stable_sort(
-        std::span(*stored).subspan(first_total), std::ranges::greater(),
-        [](const StoredFunctionChange& change) { return std::fabs(change.means.difference()); });
+    add_total_changes(compared, *stored);
   }
   return stored;
 }

@@ -209,12 +209,20 @@ std::map<std::string, ParsedJson> take_results_by_benchmark(ParsedJson& document
   return all;
 }
 
-/// Returns the document that a session of this benchmark alone would have.
-ParsedJson make_document_of_benchmark(const ParsedJson& document, const ParsedJson& session,
-                                      const ParsedJson& benchmark, ParsedJson results) {
+/// Returns the document that a session of this benchmark alone would have. Takes its results out of
+/// `results_by_name`.
+Result<ParsedJson> take_document_of_benchmark(const ParsedJson& document, const ParsedJson& session,
+                                              const ParsedJson& benchmark,
+                                              std::map<std::string, ParsedJson>& results_by_name) {
+  const std::string name = text_in(benchmark, "name");
+  const auto results = results_by_name.find(name);
+  if (name.empty() || results == results_by_name.end())
+    return Error{"has a benchmark " + cited(name) + " without results", "export it again"};
+
   ParsedJson alone = ParsedJson::object();
   if (const ParsedJson* metadata = object_in(document, "metadata")) alone["metadata"] = *metadata;
-  alone["results"] = std::move(results);
+  alone["results"] = std::move(results->second);
+  results_by_name.erase(results);
   ParsedJson& ours = alone["lauka"] = session;
   if (benchmark.is_object()) ours.update(benchmark);
   return alone;
@@ -234,21 +242,15 @@ Result<FileSessions> read_suite(ParsedJson document, RunLists& run_lists) {
   auto results_by_name = take_results_by_benchmark(document);
 
   for (ParsedJson& benchmark_json : benchmarks_json) {
-    const std::string name = text_in(benchmark_json, "name");
-    const auto results = results_by_name.find(name);
-    if (name.empty() || results == results_by_name.end())
-      return Error{"has a benchmark " + cited(name) + " without results", "export it again"};
-
-    auto session =
-        read_session_document(make_document_of_benchmark(document, session_json, benchmark_json,
-                                                         std::move(results->second)),
-                              run_lists);
+    auto alone =
+        take_document_of_benchmark(document, session_json, benchmark_json, results_by_name);
+    if (!alone) return alone.error();
+    auto session = read_session_document(*std::move(alone), run_lists);
     if (!session) return session.error();
-    session->benchmark = name;
+    session->benchmark = text_in(benchmark_json, "name");
     file.benchmarks.push_back(*std::move(session));
 
     // A benchmark may be large, so its JSON is freed before the next is read.
-    results_by_name.erase(results);
     free_json(benchmark_json);
   }
 

@@ -495,17 +495,10 @@ struct StoredVerdict {
   std::optional<StoredAcceptance> accepted{};
 };
 
+/// The condition that was judged: fail, or keep the candidate, if the metric is beyond a limit.
 template <typename Visitor>
-void describe_fields(Visitor& visit, StoredVerdict& of) {
-  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
-  gate::Verdict& verdict = of.verdict;
-  visit.as(
-      "verdict", [&] { return verdict.decision(); },
-      [&](gate::Decision decision) { verdict.answer = gate::answer_of(decision); });
-  visit("metric", of.metric);
-
-  // The condition that was judged: fail, or keep the candidate, if the metric is beyond a limit.
-  Condition& condition = verdict.condition;
+void describe_condition(Visitor& visit, StoredVerdict& of) {
+  Condition& condition = of.verdict.condition;
   visit("condition", of.condition);
   visit.as_if_set(
       "keeps", [&] { return condition.is_for_keeping(); },
@@ -515,20 +508,22 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   visit("below", condition.fails_below_limit);
   describe_limit(visit, condition.limit, &LimitKindRow::key, "bound_text");
   visit.if_set("accepted", of.accepted);
+}
 
-  // A gate may be judged several times while the session is measured. A look is such a judgement.
-  visit("command", verdict.candidate);
-  visit("name", of.name);
-  visit("rounds", verdict.rounds);
-  visit("look", verdict.look);
-
-  // The delta is the change of the metric. Other readers get percentages, which lose digits, so
-  // lauka reads the change and its bounds from the fractions.
+/// The change of the metric. Other readers get percentages, which lose digits, so lauka reads the
+/// change and its bounds from the fractions.
+template <typename Visitor>
+void describe_delta(Visitor& visit, gate::Verdict& verdict) {
   visit("delta", verdict.delta);
   visit.as(
       "fractions", [&] { return fractions_of(verdict.delta); },
       [&](const auto& fractions) { set_fractions(verdict.delta, fractions); });
+}
 
+/// The evidence: p-values, the error that this look could spend, the test that decided, and what a
+/// new session would need to decide.
+template <typename Visitor>
+void describe_evidence(Visitor& visit, gate::Verdict& verdict) {
   // For each of the two tests: the limit closest to the estimate with which it would have decided
   // the same.
   visit.as(
@@ -539,9 +534,6 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
       [&](const auto& bounds) {
         if (bounds.size() == 2) verdict.bounds = {.ranks = bounds[0], .mean = bounds[1]};
       });
-
-  // The evidence: p-values, the error that this look could spend, the test that decided, and what a
-  // new session would need to decide.
   visit("p_fail", verdict.p_value_of_fail);
   visit("p_pass", verdict.p_value_of_pass);
   visit("level", verdict.spendable_error);
@@ -550,15 +542,38 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   visit.if_set("given_up", verdict.is_given_up);
   visit.if_set("layouts_to_decide", verdict.layouts_to_decide);
   visit("planned_rounds", verdict.estimated_rounds_without_gates);
-  visit.if_set("risen_wall_time", of.risen_wall_time);
+}
 
-  // Why the gate could not be judged, if it could not.
-  gate::Hindrance& hindrance = verdict.hindrance;
+/// Why the gate could not be judged, if it could not.
+template <typename Visitor>
+void describe_hindrance(Visitor& visit, gate::Hindrance& hindrance) {
   visit("obstacle", hindrance.obstacle);
   visit("obstacle_side", hindrance.side);
   visit.as_if_set(
       "differences", [&] { return stored_differences(hindrance.differences); },
       [&](const auto& stored) { hindrance.differences = differences_of(stored); });
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, StoredVerdict& of) {
+  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
+  gate::Verdict& verdict = of.verdict;
+  visit.as(
+      "verdict", [&] { return verdict.decision(); },
+      [&](gate::Decision decision) { verdict.answer = gate::answer_of(decision); });
+  visit("metric", of.metric);
+  describe_condition(visit, of);
+
+  // A gate may be judged several times while the session is measured. A look is such a judgement.
+  visit("command", verdict.candidate);
+  visit("name", of.name);
+  visit("rounds", verdict.rounds);
+  visit("look", verdict.look);
+
+  describe_delta(visit, verdict);
+  describe_evidence(visit, verdict);
+  visit.if_set("risen_wall_time", of.risen_wall_time);
+  describe_hindrance(visit, verdict.hindrance);
 }
 
 /// The tails of a gated metric's intervals, with the metric's name.

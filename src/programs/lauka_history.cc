@@ -169,35 +169,42 @@ struct FoundSteps {
   std::size_t alarms = 0;
 };
 
+/// The numbers of histories that were looked at, and of what was found in them.
+struct StepCounts {
+  std::size_t histories = 0;
+  std::size_t too_short = 0;  ///< histories that are too short for steps
+  std::size_t alarms = 0;
+};
+
+std::string write_summary(const StepCounts& counts) {
+  const std::string findings =
+      counts.alarms > 0 ? plural(counts.alarms, "new regression") : "no new regressions";
+  std::string text = fmt::format("lauka-history looked at {} {} and found {}", counts.histories,
+                                 counts.histories == 1 ? "history" : "histories", findings);
+  if (counts.too_short > 0)
+    text += fmt::format("; {} are too short, because {} commits are needed", counts.too_short,
+                        stats::kMinForSteps);
+  return text + "\n";
+}
+
 /// Looks for steps in the wanted histories, and describes them. A step is a commit from which on
 /// the values have another level. A step that needs the attention of the user is an alarm.
 Result<FoundSteps> find_wanted_steps(Database& database, const Request& request,
                                      StepsToShow shown) {
   std::string text;
-  std::size_t history_count = 0;
-  std::size_t too_short_count = 0;
-  std::size_t alarm_count = 0;
-
+  StepCounts counts;
   const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
   const auto add_history = [&](SteppedSeries& history) {
-    ++history_count;
-    if (history.trend.observations.size() < stats::kMinForSteps) ++too_short_count;
-    alarm_count += static_cast<std::size_t>(std::ranges::count_if(history.steps, is_alarm));
+    ++counts.histories;
+    if (history.trend.observations.size() < stats::kMinForSteps) ++counts.too_short;
+    counts.alarms += static_cast<std::size_t>(std::ranges::count_if(history.steps, is_alarm));
 
     if (shown == StepsToShow::Alarms) std::erase_if(history.steps, std::not_fn(is_alarm));
     text += steps_text(history, choose_style());
   };
   if (auto done = for_each_series_with_steps(database, request, add_history); !done)
     return done.error();
-
-  const std::string findings =
-      alarm_count > 0 ? plural(alarm_count, "new regression") : "no new regressions";
-  text += fmt::format("lauka-history looked at {} {} and found {}", history_count,
-                      history_count == 1 ? "history" : "histories", findings);
-  if (too_short_count > 0)
-    text += fmt::format("; {} are too short, because {} commits are needed", too_short_count,
-                        stats::kMinForSteps);
-  return FoundSteps{.text = text + "\n", .alarms = alarm_count};
+  return FoundSteps{.text = text + write_summary(counts), .alarms = counts.alarms};
 }
 
 Result<Answer> show_steps(Database& database, const Request& request) {

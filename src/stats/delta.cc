@@ -315,6 +315,14 @@ struct Estimate {
   std::size_t groups = 0;
 };
 
+/// Returns the rounds without those of a group of neighbours, which is one of `groups`.
+RoundIndices leave_out_group(std::size_t group, std::size_t groups, RoundIndices rounds) {
+  const auto begin = static_cast<std::ptrdiff_t>(group * rounds.size() / groups);
+  const auto end = static_cast<std::ptrdiff_t>((group + 1) * rounds.size() / groups);
+  rounds.erase(rounds.begin() + begin, rounds.begin() + end);
+  return rounds;
+}
+
 /// Estimates the logarithm of a statistic and its error by the jackknife (R. G. Miller,
 /// "Jackknifing variances", Annals of Mathematical Statistics 39, 1968), which computes it again
 /// without some of the rounds. Up to kGroups rounds are left out one at a time. More rounds are
@@ -335,12 +343,7 @@ std::optional<Estimate> jackknife(std::size_t rounds, const LogStatistic& statis
   const auto count = static_cast<double>(groups);
   std::vector<double> pseudo_values;
   for (std::size_t group = 0; group < groups; ++group) {
-    const auto begin = static_cast<std::ptrdiff_t>(group * rounds / groups);
-    const auto end = static_cast<std::ptrdiff_t>((group + 1) * rounds / groups);
-    RoundIndices other_rounds = all_rounds;
-    other_rounds.erase(other_rounds.begin() + begin, other_rounds.begin() + end);
-
-    const auto without_group = statistic(other_rounds);
+    const auto without_group = statistic(leave_out_group(group, groups, all_rounds));
     if (!without_group) return std::nullopt;
     pseudo_values.push_back(count * *with_all_rounds - (count - 1.0) * *without_group);
   }
@@ -452,6 +455,32 @@ std::optional<Estimate> jackknife_log_width(const SamplePair& samples, std::size
   };
 
   return jackknife(samples.reference.size(), mean_log_width);
+}
+
+/// Sums over changes, in logarithms. Independent errors add up by their squares. An interval need
+/// not be symmetric, so this is done separately for the distances from each change down and up to
+/// its bounds.
+struct LogSums {
+  double changes = 0.0;
+  double squares_below = 0.0;
+  double squares_above = 0.0;
+  bool all_have_bounds = true;  ///< false: the squares mean nothing
+};
+
+LogSums sum_up_logs(std::span<const Change> changes) {
+  LogSums sums;
+  for (const Change& change : changes) {
+    const double log = std::log1p(*change.change);
+    sums.changes += log;
+    sums.all_have_bounds = sums.all_have_bounds && change.bounds && change.bounds->low > -1.0;
+    if (!sums.all_have_bounds) continue;
+
+    const double below = log - std::log1p(change.bounds->low);
+    const double above = std::log1p(change.bounds->high) - log;
+    sums.squares_below += below * below;
+    sums.squares_above += above * above;
+  }
+  return sums;
 }
 
 }  // namespace
@@ -584,33 +613,13 @@ Change geometric_mean(std::span<const Change> changes) {
   };
   if (changes.empty() || !std::ranges::all_of(changes, has_logarithm)) return {};
 
-  // Independent errors add up by their squares. An interval need not be symmetric, so this is done
-  // separately for the distances from each change down and up to its bounds.
-  double sum = 0.0;
-  double squares_below = 0.0;
-  double squares_above = 0.0;
-  bool all_have_bounds = true;
-
-  for (const Change& change : changes) {
-    const double log = std::log1p(*change.change);
-    sum += log;
-    all_have_bounds = all_have_bounds && change.bounds && change.bounds->low > -1.0;
-    if (!all_have_bounds) continue;
-
-    const double below = log - std::log1p(change.bounds->low);
-    const double above = std::log1p(change.bounds->high) - log;
-    squares_below += below * below;
-    squares_above += above * above;
-  }
-
+  const LogSums sums = sum_up_logs(changes);
   const auto count = static_cast<double>(changes.size());
-  Change mean{.change = std::expm1(sum / count),
+  Change mean{.change = std::expm1(sums.changes / count),
               .is_exact = std::ranges::all_of(changes, &Change::is_exact)};
-
-  if (all_have_bounds)
-    mean.bounds = IntervalEnds{std::expm1((sum - std::sqrt(squares_below)) / count),
-                               std::expm1((sum + std::sqrt(squares_above)) / count)};
-
+  if (sums.all_have_bounds)
+    mean.bounds = IntervalEnds{std::expm1((sums.changes - std::sqrt(sums.squares_below)) / count),
+                               std::expm1((sums.changes + std::sqrt(sums.squares_above)) / count)};
   return mean;
 }
 

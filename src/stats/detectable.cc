@@ -17,16 +17,28 @@ namespace {
 /// With a single degree of freedom, a difference would have to be too large to be worth telling.
 constexpr double kFewestDegrees = 2.0;
 
+// In units of the true standard error, let s be one session's estimate of it, s' another session's,
+// and z the other session's error. The other session finds a difference of so many errors if z +
+// errors s > needed_t s'. The squares of s and s' are independent chi squared variables, divided by
+// their degrees of freedom n. In polar coordinates, s = r cos a and s' = r sin a, the radius is
+// independent of the angle, so z sqrt(2) / r is Student's t with 2n degrees of freedom. The density
+// of the angle is proportional to sin(2a)^(n - 1).
+
+/// Returns a number that is proportional to the density of the angle.
+double density_of_angle(double angle, double degrees) {
+  return std::pow(std::max(std::sin(2.0 * angle), 0.0), degrees - 1.0);
+}
+
+/// Returns the probability that a difference is found at this angle.
+double share_at_angle(double angle, double errors, double needed_t, double degrees) {
+  const double excess =
+      std::numbers::sqrt2 * (errors * std::cos(angle) - needed_t * std::sin(angle));
+  return student_t_above(-excess, 2.0 * degrees);
+}
+
 /// Returns the probability that another session like this one finds a difference of `errors`
 /// standard errors, as this session estimates them. `needed_t`: quantile of Student's t from which
 /// on a difference is found. `degrees`: degrees of freedom of either session's standard error.
-///
-/// In units of the true standard error, let s be this session's estimate of it, s' the other
-/// session's, and z the other session's error. The difference is found if z + errors s > needed_t
-/// s'. The squares of s and s' are independent chi squared variables, divided by their degrees of
-/// freedom n. In polar coordinates, s = r cos a and s' = r sin a, the radius is independent of the
-/// angle, so z sqrt(2) / r is Student's t with 2n degrees of freedom. The density of the angle is
-/// proportional to sin(2a)^(n - 1).
 double share_that_finds(double errors, double needed_t, double degrees) {
   // The angle is from 0 to pi / 2. Its density is largest in the middle, and at the distance
   // `reach` from there, it is below e^-32 of that. So the integral may end there.
@@ -43,11 +55,8 @@ double share_that_finds(double errors, double needed_t, double degrees) {
     const bool is_end = i == 0 || i == steps;
     const double simpson = is_end ? 1.0 : 2.0 + 2.0 * (i % 2);
     const double angle = middle + reach * (2.0 * i / steps - 1.0);
-    const double density = std::pow(std::max(std::sin(2.0 * angle), 0.0), degrees - 1.0);
-
-    const double excess =
-        std::numbers::sqrt2 * (errors * std::cos(angle) - needed_t * std::sin(angle));
-    weighted_sum += simpson * density * student_t_above(-excess, 2.0 * degrees);
+    const double density = density_of_angle(angle, degrees);
+    weighted_sum += simpson * density * share_at_angle(angle, errors, needed_t, degrees);
     sum_of_weights += simpson * density;
   }
 

@@ -323,6 +323,21 @@ std::optional<LayoutEstimate> compare_independent(const LayoutSamplePair& logs) 
   return estimate;
 }
 
+/// Compares a quantile of each layout. Quantiles are compared like layouts with a single run each.
+std::optional<LayoutEstimate> compare_quantiles(const LayoutSamplePair& samples, double share) {
+  const LayoutValues of_reference = reduce_to_layouts(samples.reference, share);
+  const LayoutValues of_candidate = reduce_to_layouts(samples.candidate, share);
+  return log_ratio_over_layouts({.reference = of_reference.samples(),
+                                 .candidate = of_candidate.samples(),
+                                 .paired = samples.paired});
+}
+
+/// Returns the change of the mean over layouts. `layout_values`: one for each layout.
+Change estimate_change_of_mean(const SamplePair& layout_values, double tail) {
+  const IntervalTails both{.tail_of_delta = tail, .tail_of_mean_change = tail};
+  return estimate_delta(layout_values, both).change_of_mean;
+}
+
 /// Returns the change that an estimate of log(candidate / reference) stands for, with its interval.
 Change make_change(const LayoutEstimate& estimate, double tail) {
   Change change{.change = std::expm1(without_rounding_error(estimate.value, 1.0))};
@@ -408,16 +423,7 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& sam
                                                      std::optional<double> share) {
   const auto& [reference, candidate, paired] = samples;
   if (!are_positive(reference.values) || !are_positive(candidate.values)) return std::nullopt;
-
-  // For a percentile, each layout is reduced to its quantile at `share`. The quantiles are then
-  // compared like layouts with a single run each.
-  if (share) {
-    const LayoutValues quantiles_of_reference = reduce_to_layouts(reference, share);
-    const LayoutValues quantiles_of_candidate = reduce_to_layouts(candidate, share);
-    return log_ratio_over_layouts({.reference = quantiles_of_reference.samples(),
-                                   .candidate = quantiles_of_candidate.samples(),
-                                   .paired = paired});
-  }
+  if (share) return compare_quantiles(samples, *share);
 
   const std::vector<double> reference_logs = logarithms(reference.values);
   const std::vector<double> candidate_logs = logarithms(candidate.values);
@@ -442,19 +448,16 @@ Delta delta_over_layouts(const LayoutSamplePair& samples, const IntervalTails& t
   const SamplePair layout_values{
       .reference = of_reference.values, .candidate = of_candidate.values, .paired = samples.paired};
 
-  const auto change_of_mean_at = [&](double tail) {
-    const IntervalTails both{.tail_of_delta = tail, .tail_of_mean_change = tail};
-    return estimate_delta(layout_values, both).change_of_mean;
-  };
-
   // Users also see the change of the mean, which a percentile does not have.
-  if (!share) delta.change_of_mean = change_of_mean_at(tails.tail_of_mean_change);
+  if (!share)
+    delta.change_of_mean = estimate_change_of_mean(layout_values, tails.tail_of_mean_change);
 
   // The shown change is that of the mean logarithm. A value of 0 has no logarithm. Then the mean's
   // change is shown, which is exact only if the runs are, not if just the layouts' means are equal.
   const auto estimate = log_ratio_over_layouts(samples, share);
-  static_cast<Change&>(delta) = estimate ? make_change(*estimate, tails.tail_of_delta)
-                                         : change_of_mean_at(tails.tail_of_delta);
+  static_cast<Change&>(delta) = estimate
+                                    ? make_change(*estimate, tails.tail_of_delta)
+                                    : estimate_change_of_mean(layout_values, tails.tail_of_delta);
   delta.is_exact =
       moments(samples.reference.values).is_exact() && moments(samples.candidate.values).is_exact();
   if (estimate) delta.widening = estimate->widening;

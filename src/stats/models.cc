@@ -172,6 +172,14 @@ LineSums sum_up(const std::vector<double>& x, const std::vector<double>& y) {
   return sums;
 }
 
+/// Returns the half width of the interval of a regression's slope, by Student's t.
+double half_width_of_slope(const LineSums& sums, double unexplained_squares, double points,
+                           double confidence) {
+  const double degrees = points - 2.0;  // the line's two parameters have spent two
+  return student_t_quantile_above((1.0 - confidence) / 2.0, degrees) *
+         std::sqrt(unexplained_squares / degrees / sums.squares_of_x);
+}
+
 }  // namespace
 
 // Combines the effects that machines measured (a random-effects meta-analysis). Each machine's true
@@ -218,11 +226,8 @@ std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const
       std::max(sums.squares_of_y - law.exponent * sums.products, 0.0);
   law.r_squared = sums.squares_of_y > 0.0 ? 1.0 - unexplained_squares / sums.squares_of_y : 1.0;
 
-  // The interval of a regression's slope, by Student's t. The line's two parameters have spent two
-  // degrees of freedom.
-  const double degrees = static_cast<double>(x.size()) - 2.0;
-  const double half_width = student_t_quantile_above((1.0 - confidence) / 2.0, degrees) *
-                            std::sqrt(unexplained_squares / degrees / sums.squares_of_x);
+  const double half_width =
+      half_width_of_slope(sums, unexplained_squares, static_cast<double>(x.size()), confidence);
   law.exponent_low = law.exponent - half_width;
   law.exponent_high = law.exponent + half_width;
 

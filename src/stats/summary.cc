@@ -100,6 +100,15 @@ double deviation_by_rounding(std::span<const double> ascending) {
   return tick / std::sqrt(12.0);
 }
 
+/// True if two groups, whose values have the standard `deviation`, are modes. Even a single mode is
+/// split into two groups, but those are closer together than this. A few outliers make no mode.
+bool are_modes(const TwoModes& groups, double deviation) {
+  constexpr double min_distance_in_deviations = 4.5;
+  constexpr double min_share = 0.2;
+  return groups.high_mean - groups.low_mean > min_distance_in_deviations * deviation &&
+         groups.smaller_share >= min_share;
+}
+
 }  // namespace
 
 double harmonic_mean(std::span<const double> samples) {
@@ -284,13 +293,9 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
     result.separation = pooled_deviation > 0.0 ? distance / pooled_deviation
                                                : std::numeric_limits<double>::infinity();
 
-  // Even a single mode is split into two groups, but those are closer together than this. A few
-  // outliers make no mode. A clock with a coarse tick makes groups of values, too.
-  constexpr double min_distance_in_deviations = 4.5;
-  constexpr double min_share = 0.2;
-  const double deviation = std::hypot(pooled_deviation, deviation_by_rounding(ascending));
+  // A clock with a coarse tick makes groups of values, too.
   result.is_bimodal =
-      distance > min_distance_in_deviations * deviation && result.smaller_share >= min_share;
+      are_modes(result, std::hypot(pooled_deviation, deviation_by_rounding(ascending)));
   return result;
 }
 

@@ -62,6 +62,13 @@ void Search::allow_tests_that_are_left() {
   max_tests_ = std::max(max_tests_, tested_before + steps_for(count_untested() + 1));
 }
 
+/// Counts a commit that told nothing although it was measured.
+void Search::count_undecided() {
+  const bool is_first = undecided_commits_ == 0;
+  if (is_first) allow_tests_that_are_left();
+  ++undecided_commits_;
+}
+
 /// Without undecided commits there is no limit, because the middle of merged branches may be far
 /// from half of their commits.
 bool Search::has_spent_builds() const {
@@ -140,18 +147,13 @@ void Search::take_answer(const StepResult& result) {
     case StepAnswer::After:
       go_after(result, uses_level);
       return;
-    case StepAnswer::Undecided: {
-      const bool can_ask_again = !asked_again && result.level;
-      if (can_ask_again) {
+    case StepAnswer::Undecided:
+      if (!asked_again && result.level) {
         open_question_ = make_second_question(result);
         return;
       }
-
-      const bool is_first_undecided = undecided_commits_ == 0;
-      if (is_first_undecided) allow_tests_that_are_left();
-      ++undecided_commits_;
+      count_undecided();
       break;
-    }
     case StepAnswer::Untestable:
       break;
   }

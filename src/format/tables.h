@@ -787,6 +787,17 @@ void describe_fingerprint(Visitor& visit, Fingerprint& of) {
   });
 }
 
+/// The expectation of --expect-output is stored as the user typed it.
+template <typename Visitor>
+void describe_expected_output(Visitor& visit, Command& command) {
+  visit.as_if_set(
+      "expected_output",
+      [&] { return command.expected ? std::optional(text_of(*command.expected)) : std::nullopt; },
+      [&](const std::optional<std::string>& text) {
+        command.expected = parse_expected_output(text.value_or(""));
+      });
+}
+
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredCommand& of) {
   // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
@@ -801,14 +812,8 @@ void describe_fields(Visitor& visit, StoredCommand& of) {
 
   describe_fingerprint(visit, command.fingerprint);
 
-  // The expectation of --expect-output is stored as the user typed it.
   visit("settings", command.settings);
-  visit.as_if_set(
-      "expected_output",
-      [&] { return command.expected ? std::optional(text_of(*command.expected)) : std::nullopt; },
-      [&](const std::optional<std::string>& text) {
-        command.expected = parse_expected_output(text.value_or(""));
-      });
+  describe_expected_output(visit, command);
   visit.if_set("lost_counts", command.lost_counts);
   visit.if_set("parameters", command.parameters);
   visit("shell_overhead", of.shell_overhead);

@@ -106,6 +106,12 @@ void take_change_from_parent(MeasuredCandidate result, SearchRecord& record) {
                                change_text(*record.from_parent));
 }
 
+/// True if the interval of a change contains 0, so that no step can be judged by the change. The
+/// end of the interval that is nearer to 0 then is 0, or has the other sign than the change.
+bool may_be_zero(const EndsChange& ends) {
+  return ends.near_end * ends.change <= 0.0;
+}
+
 /// Returns the exit status of a search that has ended.
 ExitStatus status_of(SearchAnswer answer) {
   if (answer == SearchAnswer::NoChange) return ExitStatus::Done;
@@ -155,6 +161,8 @@ class Bisection {
   std::optional<Stop> do_steps(SearchRecord& record);
   void repeat_steps(const EndsChange& ends, SearchRecord& record, Search& search) const;
   std::optional<Stop> do_new_steps(const EndsChange& ends, SearchRecord& record, Search& search);
+  std::string announce_step(const Step& step, const SearchRecord& record,
+                            const Search& search) const;
   OrStop<StepRecord> do_step(const Step& step, const EndsChange& ends);
   OrStop<MeasuredCandidate> measure_step(const Step& step, const EndsChange& ends);
   std::vector<std::size_t> rank_by_git(const Known& known);
@@ -388,11 +396,7 @@ std::optional<Stop> Bisection::take_second_change(const MeasuredChange& measured
   record.ends = measured;
   record.ends->detectable.reset();  // is told only of ends that do not differ
 
-  // No step can be judged by a change whose interval contains 0. The end of the interval that is
-  // nearer to 0 then is 0, or has the other sign than the change.
-  const EndsChange second_measured = to_ends(change);
-  const bool contains_zero = second_measured.near_end * second_measured.change <= 0.0;
-  if (!contains_zero) return std::nullopt;
+  if (!may_be_zero(to_ends(change))) return std::nullopt;
   return Stop{
       print_error({fmt::format("a second measurement does not confirm that {} differs between "
                                "the two ends ({})",
@@ -491,14 +495,20 @@ void Bisection::repeat_steps(const EndsChange& ends, SearchRecord& record, Searc
                             plural(count_commits(record.steps), "step")));
 }
 
+/// Returns a line of progress about a step that begins.
+std::string Bisection::announce_step(const Step& step, const SearchRecord& record,
+                                     const Search& search) const {
+  if (step.asks_again)
+    return fmt::format("measuring {} again, with another limit", commits_[step.commit].short_id());
+  return fmt::format("step {}, {} left", count_commits(record.steps) + 1,
+                     plural(search.steps_left(), "step"));
+}
+
 /// Does the steps that no earlier call has done. Returns a stop if they do not lead to an answer.
 std::optional<Stop> Bisection::do_new_steps(const EndsChange& ends, SearchRecord& record,
                                             Search& search) {
   for (auto step = search.next_step(); step; step = search.next_step()) {
-    worker_.say(step->asks_again ? fmt::format("measuring {} again, with another limit",
-                                               commits_[step->commit].short_id())
-                                 : fmt::format("step {}, {} left", count_commits(record.steps) + 1,
-                                               plural(search.steps_left(), "step")));
+    worker_.say(announce_step(*step, record, search));
     auto done = do_step(*step, ends);
     if (const auto* stop = std::get_if<Stop>(&done)) return *stop;
     record.steps.push_back(std::get<StepRecord>(std::move(done)));
@@ -701,6 +711,13 @@ Result<Prepared> prepare_search(const Request& request) {
                   *std::move(exports)};
 }
 
+/// Removes what the search has made. Returns `status`, or that of a signal that came meanwhile.
+int clean_up(Worker& worker, int status) {
+  worker.end();
+  const int signal = os::first_interrupt_signal();
+  return signal != 0 ? status_of_signal(signal) : status;
+}
+
 /// Runs the search, writes its exports, and removes its log if no later call can use it. Returns
 /// the exit status.
 int search_and_export(const Request& request, const Prepared& prepared, Worker& worker,
@@ -725,10 +742,7 @@ int search_and_export(const Request& request, const Prepared& prepared, Worker& 
     return signal != 0 ? status_of_signal(signal) : static_cast<int>(ExitStatus::Failed);
   }
 
-  // The user may interrupt the clean-up, too.
-  worker.end();
-  const int late_signal = os::first_interrupt_signal();
-  return late_signal != 0 ? status_of_signal(late_signal) : status;
+  return clean_up(worker, status);
 }
 
 /// Returns the folder for the worktrees and the log, as an absolute path.

@@ -271,6 +271,16 @@ bool has_several_commits(const SeriesByKey::value_type& entry) {
       points, [&](const SessionPoint& point) { return point.commit != first_commit; });
 }
 
+/// Tells the user if several of `commits` are averaged. The mean of different commits is no value
+/// of a program.
+void note_averaged_commits(const SeriesByKey& series_by_key, const std::set<std::string>& commits) {
+  if (std::ranges::any_of(series_by_key, has_several_commits))
+    report_error({fmt::format("note: sessions of {} on the same machine are averaged",
+                              plural(commits.size(), "commit")),
+                  "combine only sessions of the same commit"},
+                 ExitStatus::Done);
+}
+
 /// Reads the sessions in the files that the user named. Returns one series for each metric of each
 /// command and class of machines, with a point for each session.
 Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) {
@@ -289,13 +299,7 @@ Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) 
     add_points(*session, request.series_selection, series_by_key);
   }
 
-  // The mean of different commits is no value of a program, so a note tells the user.
-  if (std::ranges::any_of(series_by_key, has_several_commits))
-    report_error({fmt::format("note: sessions of {} on the same machine are averaged",
-                              plural(commits.size(), "commit")),
-                  "combine only sessions of the same commit"},
-                 ExitStatus::Done);
-
+  note_averaged_commits(series_by_key, commits);
   std::vector<MetricHistory> all_series;
   all_series.reserve(series_by_key.size());
   for (auto& [key, series] : series_by_key) all_series.push_back(std::move(series));

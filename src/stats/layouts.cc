@@ -104,9 +104,19 @@ LayoutClusters make_clusters(std::span<const std::pair<std::uint32_t, Moments>> 
   return clusters;
 }
 
+/// Returns the samples without the means of their layouts.
+std::vector<double> subtract_means(const LayoutSamples& samples,
+                                   const std::map<std::uint32_t, double>& mean_of_layout) {
+  std::vector<double> residuals(samples.values.size());
+  for (std::size_t i = 0; i < residuals.size(); ++i)
+    residuals[i] = samples.values[i] - mean_of_layout.at(samples.layouts[i]);
+  return residuals;
+}
+
 std::optional<LayoutClusters> make_clusters(const LayoutSamples& samples) {
   const auto by_layout = values_by_layout(samples);
   if (by_layout.size() < kMinLayouts) return std::nullopt;
+
   std::vector<std::pair<std::uint32_t, Moments>> layouts;
   std::map<std::uint32_t, double> mean_of_layout;
   for (const auto& [layout, values] : by_layout) {
@@ -115,9 +125,8 @@ std::optional<LayoutClusters> make_clusters(const LayoutSamples& samples) {
   }
   LayoutClusters all = make_clusters(layouts);
   if (all.run_degrees <= 0.0) return all;
-  std::vector<double> residuals(samples.values.size());
-  for (std::size_t i = 0; i < residuals.size(); ++i)
-    residuals[i] = samples.values[i] - mean_of_layout[samples.layouts[i]];
+
+  const std::vector<double> residuals = subtract_means(samples, mean_of_layout);
   const double factor = neighbour_resemblance(residuals).widening();
   all.squared_error_of_lasting_noise =
       (factor * factor - 1.0) * all.variance_of_runs / to_double(residuals.size());
@@ -242,8 +251,24 @@ LayoutValues reduce_to_layouts(const LayoutSamples& samples, std::optional<doubl
   return all;
 }
 
-bool have_enough_layouts(const LayoutValues& reference, const LayoutValues& candidate) {
-  return std::min(reference.values.size(), candidate.values.size()) >= kMinLayouts;
+/// The values of two commands, one for each layout.
+struct LayoutValuePair {
+  LayoutValues reference{};
+  LayoutValues candidate{};
+  bool paired = false;
+
+  bool has_enough_layouts() const {
+    return std::min(reference.values.size(), candidate.values.size()) >= kMinLayouts;
+  }
+  SamplePair samples() const {
+    return {.reference = reference.values, .candidate = candidate.values, .paired = paired};
+  }
+};
+
+LayoutValuePair reduce_to_layouts(const LayoutSamplePair& samples, std::optional<double> share) {
+  return {.reference = reduce_to_layouts(samples.reference, share),
+          .candidate = reduce_to_layouts(samples.candidate, share),
+          .paired = samples.paired};
 }
 
 /// A new session, in which one that was measured is repeated with other numbers of runs.
@@ -325,11 +350,16 @@ std::optional<LayoutEstimate> compare_independent(const LayoutSamplePair& logs) 
 
 /// Compares a quantile of each layout. Quantiles are compared like layouts with a single run each.
 std::optional<LayoutEstimate> compare_quantiles(const LayoutSamplePair& samples, double share) {
-  const LayoutValues of_reference = reduce_to_layouts(samples.reference, share);
-  const LayoutValues of_candidate = reduce_to_layouts(samples.candidate, share);
-  return log_ratio_over_layouts({.reference = of_reference.samples(),
-                                 .candidate = of_candidate.samples(),
+  const LayoutValuePair quantiles = reduce_to_layouts(samples, share);
+  return log_ratio_over_layouts({.reference = quantiles.reference.samples(),
+                                 .candidate = quantiles.candidate.samples(),
                                  .paired = samples.paired});
+}
+
+/// True if neither command varies from run to run.
+bool are_exact(const LayoutSamplePair& samples) {
+  return moments(samples.reference.values).is_exact() &&
+         moments(samples.candidate.values).is_exact();
 }
 
 /// Returns the change of the mean over layouts. `layout_values`: one for each layout.
@@ -442,37 +472,33 @@ Delta delta_over_layouts(const LayoutSamplePair& samples, const IntervalTails& t
   delta.basis = Basis::Layouts;
 
   // Without a change, the delta says that there are too few layouts.
-  const LayoutValues of_reference = reduce_to_layouts(samples.reference, share);
-  const LayoutValues of_candidate = reduce_to_layouts(samples.candidate, share);
-  if (!have_enough_layouts(of_reference, of_candidate)) return delta;
-  const SamplePair layout_values{
-      .reference = of_reference.values, .candidate = of_candidate.values, .paired = samples.paired};
+  const LayoutValuePair values = reduce_to_layouts(samples, share);
+  if (!values.has_enough_layouts()) return delta;
 
   // Users also see the change of the mean, which a percentile does not have.
   if (!share)
-    delta.change_of_mean = estimate_change_of_mean(layout_values, tails.tail_of_mean_change);
+    delta.change_of_mean = estimate_change_of_mean(values.samples(), tails.tail_of_mean_change);
 
   // The shown change is that of the mean logarithm. A value of 0 has no logarithm. Then the mean's
   // change is shown, which is exact only if the runs are, not if just the layouts' means are equal.
   const auto estimate = log_ratio_over_layouts(samples, share);
-  static_cast<Change&>(delta) = estimate
-                                    ? make_change(*estimate, tails.tail_of_delta)
-                                    : estimate_change_of_mean(layout_values, tails.tail_of_delta);
-  delta.is_exact =
-      moments(samples.reference.values).is_exact() && moments(samples.candidate.values).is_exact();
+  static_cast<Change&>(delta) =
+      estimate ? make_change(*estimate, tails.tail_of_delta)
+               : estimate_change_of_mean(values.samples(), tails.tail_of_delta);
+  delta.is_exact = are_exact(samples);
   if (estimate) delta.widening = estimate->widening;
   return delta;
 }
 
 MeanTest test_over_layouts(const LayoutSamplePair& samples, double ratio,
                            std::optional<double> share) {
-  const LayoutValues of_reference = reduce_to_layouts(samples.reference, share);
-  const LayoutValues of_candidate = reduce_to_layouts(samples.candidate, share);
-  if (!have_enough_layouts(of_reference, of_candidate)) return {};
+  const LayoutValuePair values = reduce_to_layouts(samples, share);
+  if (!values.has_enough_layouts()) return {};
   const auto estimate = ratio > 0.0 ? log_ratio_over_layouts(samples, share) : std::nullopt;
   if (!estimate)
-    return samples.paired ? paired_mean_test(of_reference.values, of_candidate.values, ratio)
-                          : welch_mean_test(of_reference.values, of_candidate.values, ratio);
+    return samples.paired
+               ? paired_mean_test(values.reference.values, values.candidate.values, ratio)
+               : welch_mean_test(values.reference.values, values.candidate.values, ratio);
   const double difference = without_rounding_error(estimate->value - std::log(ratio), 1.0);
   if (estimate->are_means_equal)
     return {.difference = difference,

@@ -98,25 +98,27 @@ cli::OptionGroup list_own_options() {
            {.name = "version", .letter = "V", .help = "show the version"}}};
 }
 
-/// Returns lauka's groups of options, without the options that do not work here or that
-/// lauka-bisect replaces.
-std::vector<cli::OptionGroup> list_inherited_options(const cli::OptionGroup& own_options) {
-  const auto is_left_out = [&](const cli::OptionDescription& option) {
-    const bool is_refused = make_refusal(option.name).has_value();
-    const bool is_export =
-        std::ranges::find(kExports, option.name, &ExportRow::option) != kExports.end();
-    const cli::OptionInfo* info = cli::find_option(option.name);
-    const bool is_about_whole_call = info != nullptr && info->rules.scope == cli::Scope::Call;
-    const bool is_replaced =
-        std::ranges::find(own_options.options, option.name, &cli::OptionDescription::name) !=
-        own_options.options.end();
-    return is_refused || is_export || is_about_whole_call || is_replaced;
-  };
+/// True if an option of lauka does not work here, or is one that lauka-bisect replaces.
+bool is_left_out(const cli::OptionDescription& option, const cli::OptionGroup& own_options) {
+  const bool is_refused = make_refusal(option.name).has_value();
+  const bool is_export =
+      std::ranges::find(kExports, option.name, &ExportRow::option) != kExports.end();
+  const cli::OptionInfo* info = cli::find_option(option.name);
+  const bool is_about_whole_call = info != nullptr && info->rules.scope == cli::Scope::Call;
+  const bool is_replaced =
+      std::ranges::find(own_options.options, option.name, &cli::OptionDescription::name) !=
+      own_options.options.end();
+  return is_refused || is_export || is_about_whole_call || is_replaced;
+}
 
+/// Returns lauka's groups of options that work here, too.
+std::vector<cli::OptionGroup> list_inherited_options(const cli::OptionGroup& own_options) {
   std::vector<cli::OptionGroup> inherited;
   cli::ProgramDescription lauka = cli::lauka_description();
   for (cli::OptionGroup& group : lauka.commands.front().groups) {
-    std::erase_if(group.options, is_left_out);
+    std::erase_if(group.options, [&](const cli::OptionDescription& option) {
+      return is_left_out(option, own_options);
+    });
     if (!group.options.empty()) inherited.push_back(std::move(group));
   }
   return inherited;

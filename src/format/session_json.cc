@@ -103,6 +103,20 @@ std::vector<StoredTails> list_stored_tails(const Results& results) {
   return stored;
 }
 
+std::vector<StoredComparison> list_stored_comparisons(const Results& results) {
+  std::vector<StoredComparison> stored;
+  for (const HeadlineComparison& comparison : results.headline_comparisons)
+    stored.push_back({comparison, results.session.metrics[comparison.metric].name});
+  return stored;
+}
+
+std::vector<StoredVerdict> list_stored_verdicts(const Results& results) {
+  std::vector<StoredVerdict> stored;
+  for (const gate::Verdict& verdict : results.findings.verdicts)
+    stored.push_back(make_stored_verdict(results, verdict));
+  return stored;
+}
+
 /// Adds the notes as two parallel lists, because older files have only the texts.
 void add_notes(const std::vector<Note>& notes, StoredFindings& stored) {
   for (const Note& note : notes) {
@@ -121,19 +135,15 @@ StoredFindings make_stored_findings(const Results& results) {
   StoredFindings stored{.metrics = session.metrics,
                         .events = events.events,
                         .passes = list_event_names_by_pass(events),
+                        .comparisons = list_stored_comparisons(results),
+                        .gates = list_stored_verdicts(results),
                         .ended_by_gates = session.ended_by_gates,
+                        .intervals = list_stored_tails(results),
                         .precision = results.findings.precision,
                         .race = results.findings.race,
                         .warnings = report::make_warning_texts(results)};
   add_notes(session.notes, stored);
-  stored.intervals = list_stored_tails(results);
   for (const Pass& pass : events.passes) stored.pass_kinds.push_back(pass.kind);
-
-  for (const HeadlineComparison& comparison : results.headline_comparisons)
-    stored.comparisons.push_back({comparison, session.metrics[comparison.metric].name});
-  for (const gate::Verdict& verdict : results.findings.verdicts)
-    stored.gates.push_back(make_stored_verdict(results, verdict));
-
   if (const auto& run = session.session_ending_run)
     stored.failed_run = StoredFailedRun{*run, session.commands[run->command].name};
   return stored;

@@ -86,6 +86,18 @@ Result<Answer> list_sessions_or_benchmarks(Database& database, const Request& re
   return Answer{sessions_text(*sessions, choose_style())};
 }
 
+/// Returns the names of all metrics of some commands.
+Result<std::vector<std::string>> list_metric_names(Loader& loader,
+                                                   const std::vector<MeasuredCommand>& commands) {
+  std::set<std::string> names;
+  for (const MeasuredCommand& command : commands) {
+    const auto all_series = loader.load_series(command, {.metrics = {"all"}});
+    if (!all_series) return all_series.error();
+    for (const MetricHistory& series : *all_series) names.insert(series.metric.name);
+  }
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
 /// Returns the error that there is no wanted series. If the user's metric is unknown, suggests one
 /// with a similar name. `commands`: those that match the selection.
 Error make_error_of_no_series(Loader& loader, const SeriesSelection& wanted,
@@ -94,16 +106,10 @@ Error make_error_of_no_series(Loader& loader, const SeriesSelection& wanted,
     return Error{"there are no sessions of the branch " + cited(wanted.branch),
                  "run lauka-history list to see the branches"};
 
-  std::set<std::string> known_names;
-  for (const MeasuredCommand& command : commands) {
-    const auto all_series = loader.load_series(command, {.metrics = {"all"}});
-    if (!all_series) return all_series.error();
-    for (const MetricHistory& series : *all_series) known_names.insert(series.metric.name);
-  }
-
+  const auto known_names = list_metric_names(loader, commands);
+  if (!known_names) return known_names.error();
   const std::string wanted_name = wanted.metrics.empty() ? "" : wanted.metrics.front();
-  const auto near_names =
-      nearest_names(wanted_name, std::vector<std::string>(known_names.begin(), known_names.end()));
+  const auto near_names = nearest_names(wanted_name, *known_names);
   std::string remedy = "run lauka-history show BENCHMARK --metric all to see all";
   if (!near_names.empty()) remedy = fmt::format("did you mean {}?", listed(near_names, "or"));
   return Error{"there is no metric " + cited(wanted_name), remedy};

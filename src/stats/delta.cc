@@ -37,6 +37,13 @@ double squared_error(const Moments& about, double widening) {
   return widening * widening * about.variance.value_or(0.0) / static_cast<double>(about.count);
 }
 
+/// True if neither the candidate's values nor `ratio` times the reference's differ by more than
+/// rounding errors of `scale`.
+bool are_constant(const Moments& reference, const Moments& candidate, double ratio, double scale) {
+  return is_rounding_error(candidate.range(), scale) &&
+         is_rounding_error(ratio * reference.range(), scale);
+}
+
 /// Returns the change with its interval. Differences that rounding errors explain become 0, so that
 /// equal values show no change and no width.
 Change without_rounding_errors(Change change) {
@@ -140,9 +147,7 @@ class MeanChange {
     const double error_of_reference = squared_error(reference_, widening_.factor_of_reference);
     const double error_of_candidate = squared_error(candidate_, widening_.factor_of_candidate);
     const double error_of_threshold = ratio_ * ratio_ * error_of_reference;
-    const double scale = reference_.mean + candidate_.mean;
-    is_constant_ = is_rounding_error(candidate_.range(), scale) &&
-                   is_rounding_error(ratio_ * reference_.range(), scale);
+    is_constant_ = are_constant(reference_, candidate_, ratio_, reference_.mean + candidate_.mean);
     errors_ = SquaredErrors{.of_residuals = error_of_candidate + error_of_threshold,
                             .of_reference = error_of_reference,
                             .covariance = -ratio_ * error_of_reference,
@@ -434,19 +439,23 @@ std::optional<double> find_log_width(const SamplePair& samples, const RoundIndic
   return delta.bounds ? log_of(delta.bounds->high - delta.bounds->low) : std::nullopt;
 }
 
+/// Returns every `parts`-th round, beginning with round `part`.
+RoundIndices pick_part(const RoundIndices& rounds, std::size_t part, std::size_t parts) {
+  RoundIndices rounds_of_part;
+  for (std::size_t i = part; i < rounds.size(); i += parts) rounds_of_part.push_back(rounds[i]);
+  return rounds_of_part;
+}
+
 /// Estimates the logarithm of the width that a delta's interval has with a `parts`-th of the
 /// rounds, so that it can be compared with the interval of fewer rounds. The rounds are divided
-/// into `parts` parts (every `parts`-th round is in the same part), and the mean over their
-/// intervals is taken.
+/// into `parts` parts, and the mean over their intervals is taken.
 std::optional<Estimate> jackknife_log_width(const SamplePair& samples, std::size_t parts,
                                             const IntervalTails& tails) {
   const auto mean_log_width = [&](const RoundIndices& rounds) -> std::optional<double> {
     double sum = 0.0;
     for (std::size_t part = 0; part < parts; ++part) {
-      RoundIndices rounds_of_part;
-      for (std::size_t i = part; i < rounds.size(); i += parts) rounds_of_part.push_back(rounds[i]);
+      const RoundIndices rounds_of_part = pick_part(rounds, part, parts);
       if (rounds_of_part.empty()) return std::nullopt;
-
       const auto log_width = find_log_width(samples, rounds_of_part, tails);
       if (!log_width) return std::nullopt;
       sum += *log_width;
@@ -541,9 +550,9 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
   const double difference = without_rounding_error(of_candidate.mean - at_threshold, scale);
   const std::size_t smaller_count = std::min(reference.size(), candidate.size());
   if (smaller_count < 2) return {.difference = difference};
-  if (is_rounding_error(of_candidate.range(), scale) &&
-      is_rounding_error(ratio * of_reference.range(), scale))
+  if (are_constant(of_reference, of_candidate, ratio, scale))
     return {.difference = difference, .tails = tails_without_noise(difference, smaller_count)};
+
   const double error_of_candidate = squared_error(of_candidate, widening.factor_of_candidate);
   const double error_of_reference =
       ratio * ratio * squared_error(of_reference, widening.factor_of_reference);

@@ -327,6 +327,13 @@ Result<Request> take_own_words(Words& words) {
   return request;
 }
 
+/// Returns the error to show if lauka's parser refuses a command line. If it complains about an
+/// option that cannot be used here anyway, its advice would not help. The user gets the reason why
+/// the option is refused instead. `before_command`: the words that precede "--".
+Error choose_error(const Error& of_parser, std::span<const std::string> before_command) {
+  return find_refusal(before_command).value_or(of_parser);
+}
+
 /// Returns what lauka's parser makes of `words`, which follow the program's name.
 Result<Options> parse_as_lauka(const Words& words) {
   std::vector<const char*> argv{"lauka-bisect"};
@@ -359,12 +366,7 @@ Result<Request> parse(std::span<const std::string> words) {
   lauka_words.insert(lauka_words.end(), separator, words.end());
   auto parsed = parse_as_lauka(lauka_words);
 
-  // If lauka's parser complains about an option that cannot be used here anyway, its advice would
-  // not help. The user gets the reason why the option is refused instead.
-  if (!parsed) {
-    const auto count_before_command = static_cast<std::size_t>(separator - words.begin());
-    return find_refusal(words.first(count_before_command)).value_or(parsed.error());
-  }
+  if (!parsed) return choose_error(parsed.error(), std::span(words.begin(), separator));
   request->options = *std::move(parsed);
 
   if (auto fits = refuse_unfit(request->options); !fits) return fits.error();

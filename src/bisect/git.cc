@@ -142,7 +142,7 @@ Result<Repository::Ends> Repository::find_ends(const std::string& good,
     if (const auto obstacle = find_obstacle(end.id))
       return Error{fmt::format("the commit {} {}", end.short_id(), obstacle->what),
                    obstacle->remedy};
-  return Ends{*std::move(good_end), *std::move(bad_end)};
+  return Ends{.good = *std::move(good_end), .bad = *std::move(bad_end)};
 }
 
 /// Returns the good end, the commits between the ends, and the bad end, the oldest first.

@@ -116,13 +116,8 @@ class SessionReader {
   /// Reads a file of lauka or hyperfine. Both list their commands under "results". Only lauka's
   /// files have a part "lauka", which is about the session, and such a part in each result.
   Result<SessionFromFile> read() {
-    if (list_in(document_, "results") == nullptr)
-      return make_foreign_file_error("it has no list of results");
+    if (auto listed = check_results(); !listed) return listed.error();
     ParsedJson& results = document_["results"];
-    if (results.size() > kMaxCommands)
-      return Error{
-          fmt::format("has {} commands, but lauka reads at most {}", results.size(), kMaxCommands),
-          "export fewer commands"};
 
     session_json_ = member(document_, "lauka");
     recording().was_written_by_lauka = is_of_lauka();
@@ -147,6 +142,16 @@ class SessionReader {
   Recording& recording() { return file_.recording; }
 
   bool is_of_lauka() const { return session_json_ != nullptr; }
+
+  /// Refuses a file without a list of results, and one with too many of them.
+  Result<void> check_results() const {
+    const ParsedJson* results = list_in(document_, "results");
+    if (results == nullptr) return make_foreign_file_error("it has no list of results");
+    if (results->size() <= kMaxCommands) return {};
+    return Error{
+        fmt::format("has {} commands, but lauka reads at most {}", results->size(), kMaxCommands),
+        "export fewer commands"};
+  }
 
   /// Sets what the session was to do.
   void set_plan() {

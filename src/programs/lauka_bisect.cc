@@ -454,7 +454,7 @@ OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) 
 
   // The limit is stored as a fraction of the good end's value.
   const double limit = limit_percent(ends, step.dividing_level) / 100.0;
-  const StepRecord record =
+  StepRecord record =
       make_step_record(commits_[step.commit], limit, std::get<MeasuredCandidate>(measured));
   worker_.say(describe_step(record, step.asks_again));
   worker_.add_entry(fmt::format("{} {}", kStepEntry, to_entry(record)));

@@ -239,9 +239,9 @@ Window find_candidates(Window around, const LevelStep& step) {
   // point that confirmed it, which is not the first one at the new level. The point where the step
   // was found is itself a candidate, so there is at least one.
   constexpr std::size_t begin_of_series = 0;
-  return {
-      std::max(around.begin + 1, point_before(step.first_point, kMaxPointsAfter, begin_of_series)),
-      std::min(around.end, step.confirming_point)};
+  return {.begin = std::max(around.begin + 1,
+                            point_before(step.first_point, kMaxPointsAfter, begin_of_series)),
+          .end = std::min(around.end, step.confirming_point)};
 }
 
 /// Returns the logarithm of each candidate's likelihood, relative to that of no step.
@@ -397,17 +397,19 @@ std::optional<std::size_t> find_pending_first_point(std::span<const SeriesPoint>
 /// Returns the points before a step that it is compared with. `limits`: the steps next to it, or
 /// the ends of the series.
 Window find_window_before(const LevelStep& step, Window limits) {
-  return {point_before(step.first_point, kMaxWindow, limits.begin), step.first_point};
+  return {.begin = point_before(step.first_point, kMaxWindow, limits.begin),
+          .end = step.first_point};
 }
 
 /// Returns the points from a step on that are compared with those before it.
 Window find_window_after(const LevelStep& step, Window limits) {
-  return {step.first_point, std::min(limits.end, step.first_point + kMaxWindow)};
+  return {.begin = step.first_point, .end = std::min(limits.end, step.first_point + kMaxWindow)};
 }
 
 /// Locates a step, and estimates its change with an interval. `limits`: as in find_window_before().
 void measure_step(Series& series, Window limits, double confidence, LevelStep& step) {
-  const Window around{find_window_before(step, limits).begin, find_window_after(step, limits).end};
+  const Window around{.begin = find_window_before(step, limits).begin,
+                      .end = find_window_after(step, limits).end};
   series.set_noise_about({around.begin, step.first_point}, {step.first_point, around.end});
   locate_step(series, around, confidence, step);
 

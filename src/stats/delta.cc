@@ -121,7 +121,7 @@ class MeanChange {
     const double high = delta - (shift - reach) / a;
 
     // No mean falls by more than 100%.
-    return {std::max(-1.0, low), high};
+    return {.low = std::max(-1.0, low), .high = high};
   }
 
   void estimate_errors_within_rounds(std::span<const double> reference,

@@ -98,28 +98,54 @@ cli::OptionGroup list_own_options() {
            {.name = "version", .letter = "V", .help = "show the version"}}};
 }
 
-/// Returns lauka's groups of options, without the options that do not work here or that
-/// lauka-bisect replaces.
-std::vector<cli::OptionGroup> list_inherited_options(const cli::OptionGroup& own_options) {
-  const auto is_left_out = [&](const cli::OptionDescription& option) {
-    const bool is_refused = make_refusal(option.name).has_value();
-    const bool is_export =
-        std::ranges::find(kExports, option.name, &ExportRow::option) != kExports.end();
-    const cli::OptionInfo* info = cli::find_option(option.name);
-    const bool is_about_whole_call = info != nullptr && info->rules.scope == cli::Scope::Call;
-    const bool is_replaced =
-        std::ranges::find(own_options.options, option.name, &cli::OptionDescription::name) !=
-        own_options.options.end();
-    return is_refused || is_export || is_about_whole_call || is_replaced;
-  };
+/// True if an option of lauka does not work here, or is one that lauka-bisect replaces.
+bool is_left_out(const cli::OptionDescription& option, const cli::OptionGroup& own_options) {
+  const bool is_refused = make_refusal(option.name).has_value();
+  const bool is_export =
+      std::ranges::find(kExports, option.name, &ExportRow::option) != kExports.end();
+  const cli::OptionInfo* info = cli::find_option(option.name);
+  const bool is_about_whole_call = info != nullptr && info->rules.scope == cli::Scope::Call;
+  const bool is_replaced =
+      std::ranges::find(own_options.options, option.name, &cli::OptionDescription::name) !=
+      own_options.options.end();
+  return is_refused || is_export || is_about_whole_call || is_replaced;
+}
 
+/// Returns lauka's groups of options that work here, too.
+std::vector<cli::OptionGroup> list_inherited_options(const cli::OptionGroup& own_options) {
   std::vector<cli::OptionGroup> inherited;
   cli::ProgramDescription lauka = cli::lauka_description();
   for (cli::OptionGroup& group : lauka.commands.front().groups) {
-    std::erase_if(group.options, is_left_out);
+    std::erase_if(group.options, [&](const cli::OptionDescription& option) {
+      return is_left_out(option, own_options);
+    });
     if (!group.options.empty()) inherited.push_back(std::move(group));
   }
   return inherited;
+}
+
+/// Returns the exit statuses of lauka-bisect with their meanings.
+std::vector<cli::Meaning> list_exit_statuses() {
+  return {
+      {"0", "the ends do not differ significantly"},
+      {"1",
+       "an end cannot be built or measured, the runs cannot tell whether the ends differ, or the "
+       "machine does not let the search go on"},
+      {"2",
+       "lauka-bisect did not understand the command line or cannot use the repository, and nothing "
+       "was built"},
+      {"3", "the commit was found"},
+      {"4", "only a range of commits was found, or the last comparison did not confirm the commit"},
+      {"128+N", "signal N ended the search"}};
+}
+
+/// Describes what follows the program's name: all options, its own ones first, and the arguments.
+cli::CommandDescription describe_only_command() {
+  cli::CommandDescription only_command{.argument_usage = "GOOD BAD -- COMMAND"};
+  const cli::OptionGroup own_options = list_own_options();
+  only_command.groups = list_inherited_options(own_options);
+  only_command.groups.insert(only_command.groups.begin(), own_options);
+  return only_command;
 }
 
 /// Describes the program for its manual page, its help and its completions.
@@ -133,24 +159,9 @@ cli::ProgramDescription describe_program() {
       "At the end, it compares the commit that it found with its parent. If a search was "
       "interrupted, call the same command line again to continue it."};
   bisect.examples = {"lauka-bisect --build 'make -j8' HEAD~100 HEAD -- './prog --bench'"};
-  bisect.exit_statuses = {
-      {"0", "the ends do not differ significantly"},
-      {"1",
-       "an end cannot be built or measured, the runs cannot tell whether the ends differ, or the "
-       "machine does not let the search go on"},
-      {"2",
-       "lauka-bisect did not understand the command line or cannot use the repository, and nothing "
-       "was built"},
-      {"3", "the commit was found"},
-      {"4", "only a range of commits was found, or the last comparison did not confirm the commit"},
-      {"128+N", "signal N ended the search"}};
+  bisect.exit_statuses = list_exit_statuses();
   bisect.see_also = {"lauka (1)", "git-bisect (1)"};
-
-  cli::CommandDescription only_command{.argument_usage = "GOOD BAD -- COMMAND"};
-  const cli::OptionGroup own_options = list_own_options();
-  only_command.groups = list_inherited_options(own_options);
-  only_command.groups.insert(only_command.groups.begin(), own_options);
-  bisect.commands.push_back(std::move(only_command));
+  bisect.commands.push_back(describe_only_command());
   return bisect;
 }
 
@@ -241,6 +252,30 @@ std::optional<Error> find_refusal(std::span<const std::string> words) {
   return std::nullopt;
 }
 
+/// Returns the refusal of the first export that lauka-bisect cannot write.
+std::optional<Error> find_unfit_export(const std::vector<ExportTarget>& exports) {
+  const auto unfit_export = std::ranges::find_if_not(exports, has_exporter);
+  if (unfit_export == exports.end()) return std::nullopt;
+  return Error{
+      fmt::format("--{} cannot be used here, because {}", unfit_export->option, kOtherExports),
+      "use --export-json or --export-markdown"};
+}
+
+/// Returns an error if there are several commands, or several values of a command's setting. lauka
+/// has lists of these settings, for several commands.
+std::optional<Error> find_second_value(const CommandOptions& commands) {
+  const auto has_several = [](const auto& values) { return values.size() > 1; };
+  if (has_several(commands.command_lines))
+    return Error{
+        fmt::format("there are {}, and {}", plural(commands.command_lines.size(), "command"),
+                    kOneCommand),
+        "quote the command with its arguments: " + cited(shell_quoted(commands.command_lines))};
+  if (has_several(commands.working_folders) || has_several(commands.environment) ||
+      has_several(commands.inputs) || has_several(commands.outputs))
+    return Error{"an option of the command is given twice", "give it once for all commits"};
+  return std::nullopt;
+}
+
 /// Returns an error if lauka-bisect cannot do what an option of lauka asks for. It compares pairs
 /// of commits by one command, in worktrees of its own.
 Result<void> refuse_unfit(const Options& options) {
@@ -252,31 +287,59 @@ Result<void> refuse_unfit(const Options& options) {
     return Error{"lauka-bisect answers no questions about the machine",
                  "ask lauka itself, as in lauka --check"};
 
-  const auto& exports = options.output.exports;
-  const auto unfit_export = std::ranges::find_if_not(exports, has_exporter);
-  if (unfit_export != exports.end())
-    return Error{
-        fmt::format("--{} cannot be used here, because {}", unfit_export->option, kOtherExports),
-        "use --export-json or --export-markdown"};
-
-  // lauka has lists of these settings, for several commands.
-  const auto has_several = [](const auto& values) { return values.size() > 1; };
-  const CommandOptions& commands = options.commands;
-  if (has_several(commands.command_lines))
-    return Error{
-        fmt::format("there are {}, and {}", plural(commands.command_lines.size(), "command"),
-                    kOneCommand),
-        "quote the command with its arguments: " + cited(shell_quoted(commands.command_lines))};
-  if (has_several(commands.working_folders) || has_several(commands.environment) ||
-      has_several(commands.inputs) || has_several(commands.outputs))
-    return Error{"an option of the command is given twice", "give it once for all commits"};
+  if (auto unfit = find_unfit_export(options.output.exports)) return *std::move(unfit);
+  if (auto second = find_second_value(options.commands)) return *std::move(second);
 
   // The folder is one below each commit's worktree.
-  for (const std::string& folder : commands.working_folders)
+  for (const std::string& folder : options.commands.working_folders)
     if (folder.starts_with('/'))
       return Error{fmt::format("--cwd {} is outside of the commits' worktrees", cited(folder)),
                    "give a path below the root of the repository"};
   return {};
+}
+
+/// Removes GOOD and BAD from the end of `words`, and returns a request with these ends.
+Result<Request> take_ends(Words& words) {
+  if (words.size() < 2) return Error{"GOOD and BAD are missing before --", kUsage};
+
+  Request request;
+  request.bad = words.back();
+  words.pop_back();
+  request.good = words.back();
+  words.pop_back();
+  for (const std::string& end : {request.good, request.bad})
+    if (end.empty() || end.starts_with('-'))
+      return Error{fmt::format("{} is where GOOD or BAD should be", cited(end)), kUsage};
+  return request;
+}
+
+/// Removes lauka-bisect's own words from those before the command, and returns what they ask for.
+Result<Request> take_own_words(Words& words) {
+  auto request = take_ends(words);
+  if (!request) return request;
+
+  if (auto taken = assign_or_error(take_value(words, "build"), request->build); !taken)
+    return taken.error();
+  if (auto taken = assign_or_error(take_value(words, "work"), request->work_folder); !taken)
+    return taken.error();
+  if (take_flag(words, "no-first-parent")) request->parents = Parents::All;
+  request->finds_all = take_flag(words, "all");
+  return request;
+}
+
+/// Returns the error to show if lauka's parser refuses a command line. If it complains about an
+/// option that cannot be used here anyway, its advice would not help. The user gets the reason why
+/// the option is refused instead. `before_command`: the words that precede "--".
+Error choose_error(const Error& of_parser, std::span<const std::string> before_command) {
+  return find_refusal(before_command).value_or(of_parser);
+}
+
+/// Returns what lauka's parser makes of `words`, which follow the program's name.
+Result<Options> parse_as_lauka(const Words& words) {
+  std::vector<const char*> argv{"lauka-bisect"};
+  argv.reserve(words.size() + 1);
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  return cli::parse(static_cast<int>(argv.size()), argv.data());
 }
 
 }  // namespace
@@ -293,46 +356,20 @@ Result<Request> parse(std::span<const std::string> words) {
 
   // The command follows "--". Before it come the options, then GOOD and BAD.
   const auto separator = std::ranges::find(words, "--");
-  Words before_command(words.begin(), separator);
   if (separator == words.end() || separator + 1 == words.end())
     return Error{"there is no command after --", kUsage};
-  if (before_command.size() < 2) return Error{"GOOD and BAD are missing before --", kUsage};
-
-  Request request;
-  request.bad = before_command.back();
-  before_command.pop_back();
-  request.good = before_command.back();
-  before_command.pop_back();
-  for (const std::string& end : {request.good, request.bad})
-    if (end.empty() || end.starts_with('-'))
-      return Error{fmt::format("{} is where GOOD or BAD should be", cited(end)), kUsage};
-
-  Words& options = before_command;
-  if (auto taken = assign_or_error(take_value(options, "build"), request.build); !taken)
-    return taken.error();
-  if (auto taken = assign_or_error(take_value(options, "work"), request.work_folder); !taken)
-    return taken.error();
-  if (take_flag(options, "no-first-parent")) request.parents = Parents::All;
-  request.finds_all = take_flag(options, "all");
+  Words lauka_words(words.begin(), separator);
+  auto request = take_own_words(lauka_words);
+  if (!request) return request;
 
   // The options that are left are lauka's, and so is the command.
-  Words lauka_words{"lauka-bisect"};
-  lauka_words.insert(lauka_words.end(), options.begin(), options.end());
   lauka_words.insert(lauka_words.end(), separator, words.end());
-  std::vector<const char*> argv;
-  argv.reserve(lauka_words.size());
-  for (const std::string& word : lauka_words) argv.push_back(word.c_str());
-  auto parsed = cli::parse(static_cast<int>(argv.size()), argv.data());
+  auto parsed = parse_as_lauka(lauka_words);
 
-  // If lauka's parser complains about an option that cannot be used here anyway, its advice would
-  // not help. The user gets the reason why the option is refused instead.
-  if (!parsed) {
-    const auto count_before_command = static_cast<std::size_t>(separator - words.begin());
-    return find_refusal(words.first(count_before_command)).value_or(parsed.error());
-  }
-  request.options = *std::move(parsed);
+  if (!parsed) return choose_error(parsed.error(), std::span(words.begin(), separator));
+  request->options = *std::move(parsed);
 
-  if (auto fits = refuse_unfit(request.options); !fits) return fits.error();
+  if (auto fits = refuse_unfit(request->options); !fits) return fits.error();
   return request;
 }
 

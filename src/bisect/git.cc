@@ -47,6 +47,26 @@ std::optional<Commit> parse_commit(std::string_view line) {
 // The id of a commit, its date (YYYY-MM-DD) and its subject.
 const std::string kLogFormat = std::string("--format=%H%x1f%cs%x1f%s");
 
+/// Returns an error if a variable would lead git away from the folder it is called in.
+std::optional<Error> refuse_misleading_variables() {
+  for (const char* name : kMisleadingVariables)
+    if (os::read_variable(name))
+      return Error{fmt::format("the variable {} is set, so git would use other folders", name),
+                   fmt::format("unset {}, and call lauka-bisect in the repository", name)};
+  return std::nullopt;
+}
+
+/// Returns the error that the line of first parents of `bad` passes `good` by. `first_id`: the
+/// commit at which this line begins.
+Error make_error_of_merged_branch(const std::string& good, const std::string& bad,
+                                  std::string_view first_id) {
+  return {fmt::format("{} is on a branch that was merged, and not on the line of first "
+                      "parents of {}",
+                      cited(good), cited(bad)),
+          fmt::format("name {} as GOOD, because this line begins there, or use --no-first-parent",
+                      first_id.substr(0, kShortIdDigits))};
+}
+
 }  // namespace
 
 bool is_new_enough(std::string_view version_line) {
@@ -62,31 +82,38 @@ bool is_new_enough(std::string_view version_line) {
   return *major > oldest_major || (*major == oldest_major && *minor >= oldest_minor);
 }
 
-// Refuses at once what would make a search wrong or impossible later.
-Result<Repository> Repository::open(const std::string& folder, const std::optional<User>& user) {
-  for (const char* name : kMisleadingVariables)
-    if (os::read_variable(name))
-      return Error{fmt::format("the variable {} is set, so git would use other folders", name),
-                   fmt::format("unset {}, and call lauka-bisect in the repository", name)};
-
-  Repository repository(folder, user);
-  const Answer version = repository.ask(folder, {"--version"});
+/// Returns an error if git cannot be run or is too old.
+std::optional<Error> Repository::refuse_old_git() const {
+  const Answer version = ask(folder_, {"--version"});
   if (!version.succeeded)
     return Error{"git cannot be run", "install git 2.30 or later, or check your PATH"};
   if (!is_new_enough(first_line(version.output)))
     return Error{fmt::format("{} is too old", one_line(first_line(version.output))),
                  "install git 2.30 or later"};
+  return std::nullopt;
+}
 
-  // All worktrees of a repository share this folder, usually .git. Git tells its path as seen from
-  // `folder`.
-  const Answer shared_folder = repository.ask(folder, {"rev-parse", "--git-common-dir"});
+/// Returns the absolute path of the folder that all worktrees share, usually .git.
+Result<std::string> Repository::find_shared_folder() const {
+  const Answer shared_folder = ask(folder_, {"rev-parse", "--git-common-dir"});
   if (!shared_folder.succeeded)
     return Error{"there is no git repository that you may use in " +
-                     (folder.empty() ? "this folder" : cited(folder)),
+                     (folder_.empty() ? "this folder" : cited(folder_)),
                  "call lauka-bisect in a checkout; if it belongs to another user, see "
                  "safe.directory in git help config"};
+
   const std::string path_in_folder(first_line(shared_folder.output));
-  repository.shared_folder_ = os::resolve(path_seen_from(folder, path_in_folder)).path;
+  return os::resolve(path_seen_from(folder_, path_in_folder)).path;
+}
+
+// Refuses at once what would make a search wrong or impossible later.
+Result<Repository> Repository::open(const std::string& folder, const std::optional<User>& user) {
+  if (auto refusal = refuse_misleading_variables()) return *std::move(refusal);
+
+  Repository repository(folder, user);
+  if (auto refusal = repository.refuse_old_git()) return *std::move(refusal);
+  auto found = assign_or_error(repository.find_shared_folder(), repository.shared_folder_);
+  if (!found) return found.error();
 
   const Answer shallow = repository.ask(folder, {"rev-parse", "--is-shallow-repository"});
   if (first_line(shallow.output) != "false")
@@ -95,13 +122,12 @@ Result<Repository> Repository::open(const std::string& folder, const std::option
   return repository;
 }
 
-// Returns the good end, the commits between the ends, and the bad end, the oldest first.
-Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
-                                                     const std::string& bad,
-                                                     Parents parents) const {
+/// Returns the commits that two revisions name. Refuses ends between which nothing can be searched.
+Result<Repository::Ends> Repository::find_ends(const std::string& good,
+                                               const std::string& bad) const {
   auto good_end = find_commit(good);
   if (!good_end) return good_end.error();
-  const auto bad_end = find_commit(bad);
+  auto bad_end = find_commit(bad);
   if (!bad_end) return bad_end.error();
 
   if (good_end->id == bad_end->id)
@@ -116,33 +142,40 @@ Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
     if (const auto obstacle = find_obstacle(end.id))
       return Error{fmt::format("the commit {} {}", end.short_id(), obstacle->what),
                    obstacle->remedy};
+  return Ends{.good = *std::move(good_end), .bad = *std::move(bad_end)};
+}
 
+/// Returns the good end, the commits between the ends, and the bad end, the oldest first.
+Result<std::vector<Commit>> Repository::read_log(const Ends& ends, Parents parents) const {
   // Git lists the commits after the good end, up to and with the bad end.
   std::vector<std::string> words{"log", "--no-show-signature", "--topo-order", "--reverse",
                                  kLogFormat};
   if (parents == Parents::First) words.emplace_back("--first-parent");
-  words.push_back(good_end->id + ".." + bad_end->id);
+  words.push_back(ends.good.id + ".." + ends.bad.id);
   const Answer log = ask(folder_, words);
   if (!log.succeeded) return Error{"git log failed", "run git fsck to check the repository"};
 
-  std::vector<Commit> commits{*std::move(good_end)};
+  std::vector<Commit> commits{ends.good};
   for (const std::string_view line : split(log.output, '\n'))
     if (auto commit = parse_commit(line)) commits.push_back(*std::move(commit));
-  if (parents == Parents::All) return commits;
+  return commits;
+}
+
+Result<std::vector<Commit>> Repository::list_commits(const std::string& good,
+                                                     const std::string& bad,
+                                                     Parents parents) const {
+  const auto ends = find_ends(good, bad);
+  if (!ends) return ends.error();
+  auto commits = read_log(*ends, parents);
+  if (!commits || parents == Parents::All) return commits;
 
   // Among first parents, each commit must be the parent of the next one. If the good end is on a
   // branch that was merged, the line of first parents passes it by, and the first commit that git
   // lists has another parent.
-  const Commit& first_listed = commits.at(1);
+  const Commit& first_listed = commits->at(1);
   const Answer parent = ask(folder_, {"rev-parse", "--verify", "-q", first_listed.id + "^1"});
-  const std::string parent_id(first_line(parent.output));
-  if (parent_id != commits.front().id)
-    return Error{
-        fmt::format("{} is on a branch that was merged, and not on the line of first "
-                    "parents of {}",
-                    cited(good), cited(bad)),
-        fmt::format("name {} as GOOD, because this line begins there, or use --no-first-parent",
-                    parent_id.substr(0, kShortIdDigits))};
+  const std::string_view parent_id = first_line(parent.output);
+  if (parent_id != ends->good.id) return make_error_of_merged_branch(good, bad, parent_id);
   return commits;
 }
 

@@ -83,6 +83,16 @@ class Repository {
   Answer wait_for(std::vector<std::string> words, const std::string& folder) const;
   Result<Commit> find_commit(const std::string& revision) const;
 
+  /// The first and the last commit of a range.
+  struct Ends {
+    Commit good;
+    Commit bad;
+  };
+  std::optional<Error> refuse_old_git() const;
+  Result<std::string> find_shared_folder() const;
+  Result<Ends> find_ends(const std::string& good, const std::string& bad) const;
+  Result<std::vector<Commit>> read_log(const Ends& ends, Parents parents) const;
+
   std::string folder_;
   std::optional<User> user_;
   std::string shared_folder_{};

@@ -18,9 +18,32 @@ bool begins_with_sealed_line(std::string_view text) {
 
 }  // namespace
 
+/// Takes the entries of the search that `head` describes, up to the first line that is incomplete
+/// or damaged. Returns how many bytes of the log can be used; 0 if it is of another search.
+std::size_t Journal::take_earlier_entries(const std::string& head) {
+  const std::string& text = lines_->text_at_open();
+  std::size_t used_bytes = 0;
+  for (;;) {
+    const std::size_t line_end = text.find('\n', used_bytes);
+    if (line_end == std::string::npos) return used_bytes;
+
+    // Checking a line changes the seals. The change is kept only if the line is not damaged.
+    Seals seals = seals_;
+    const auto entry = seals.open(std::string_view(text).substr(used_bytes, line_end - used_bytes));
+    const bool is_damaged = !entry.has_value();
+    if (is_damaged) return used_bytes;
+
+    const bool is_head = used_bytes == 0;
+    const bool is_of_other_search = is_head && *entry != head;
+    if (is_of_other_search) return used_bytes;
+    if (!is_head) earlier_entries_.emplace_back(*entry);
+    seals_ = std::move(seals);
+    used_bytes = line_end + 1;
+  }
+}
+
 // The log has a line for each entry, after a head that describes the search. The lines are sealed:
-// each ends with a checksum of itself and all earlier lines. So the log is used up to the first
-// line that is incomplete or damaged.
+// each ends with a checksum of itself and all earlier lines.
 Result<Journal> Journal::open(const std::string& path, const std::string& head) {
   const Error in_use{"another lauka-bisect is writing to " + path,
                      "wait until it has ended, or use --work DIR with another folder"};
@@ -33,25 +56,7 @@ Result<Journal> Journal::open(const std::string& path, const std::string& head) 
     return Error{cited(path) + " is not the log of a search",
                  "remove it, or use --work DIR with another folder"};
 
-  std::size_t used_bytes = 0;
-  for (;;) {
-    const std::size_t line_end = text.find('\n', used_bytes);
-    if (line_end == std::string::npos) break;
-
-    // Checking a line changes the seals. The change is kept only if the line is not damaged.
-    Seals seals = journal.seals_;
-    const auto entry = seals.open(std::string_view(text).substr(used_bytes, line_end - used_bytes));
-    const bool is_damaged = !entry.has_value();
-    if (is_damaged) break;
-
-    const bool is_head = used_bytes == 0;
-    const bool is_of_other_search = is_head && *entry != head;
-    if (is_of_other_search) break;
-    if (!is_head) journal.earlier_entries_.emplace_back(*entry);
-    journal.seals_ = std::move(seals);
-    used_bytes = line_end + 1;
-  }
-
+  const std::size_t used_bytes = journal.take_earlier_entries(head);
   const bool is_new_log = used_bytes == 0;
   journal.has_dropped_search_ = is_new_log && !text.empty();
   if (auto cut = journal.lines_->truncate_to(used_bytes); !cut) return cut.error();

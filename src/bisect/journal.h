@@ -4,6 +4,7 @@
 #include "core/seals.h"
 #include "os/files.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ class Journal {
 
  private:
   explicit Journal(std::unique_ptr<os::AppendLog> lines) : lines_(std::move(lines)) {}
+
+  std::size_t take_earlier_entries(const std::string& head);
 
   std::unique_ptr<os::AppendLog> lines_;
   Seals seals_{};

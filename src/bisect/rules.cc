@@ -62,6 +62,13 @@ void Search::allow_tests_that_are_left() {
   max_tests_ = std::max(max_tests_, tested_before + steps_for(count_untested() + 1));
 }
 
+/// Counts a commit that told nothing although it was measured.
+void Search::count_undecided() {
+  const bool is_first = undecided_commits_ == 0;
+  if (is_first) allow_tests_that_are_left();
+  ++undecided_commits_;
+}
+
 /// Without undecided commits there is no limit, because the middle of merged branches may be far
 /// from half of their commits.
 bool Search::has_spent_builds() const {
@@ -112,11 +119,18 @@ bool Search::take_change_on_both_sides(const StepResult& result) {
   return true;
 }
 
+/// Returns the question whether an undecided commit is beyond the quarter that is farther from the
+/// estimate of its level, and so easier to decide.
+Search::OpenQuestion Search::make_second_question(const StepResult& result) const {
+  const bool is_above_middle = result.level->estimate >= middle();
+  return {.commit = result.commit,
+          .dividing_level = is_above_middle ? level_before_ + quarter() : level_after_ - quarter()};
+}
+
 /// Narrows the commits that may have made the change by what a step has shown about one of them.
 /// The level of a commit is the share of the whole change that it has already. A step first asks
 /// whether the level is above the middle of the levels that are searched. If that stays undecided,
-/// another step asks whether it is beyond one of the quarters, namely the one that is farther from
-/// the estimate and so easier to decide.
+/// another step asks whether it is beyond one of the quarters.
 void Search::take_answer(const StepResult& result) {
   const bool asked_again = std::exchange(open_question_, std::nullopt).has_value();
 
@@ -133,21 +147,13 @@ void Search::take_answer(const StepResult& result) {
     case StepAnswer::After:
       go_after(result, uses_level);
       return;
-    case StepAnswer::Undecided: {
-      const bool can_ask_again = !asked_again && result.level;
-      if (can_ask_again) {
-        const bool is_above_middle = result.level->estimate >= middle();
-        open_question_ = {.commit = result.commit,
-                          .dividing_level = is_above_middle ? level_before_ + quarter()
-                                                            : level_after_ - quarter()};
+    case StepAnswer::Undecided:
+      if (!asked_again && result.level) {
+        open_question_ = make_second_question(result);
         return;
       }
-
-      const bool is_first_undecided = undecided_commits_ == 0;
-      if (is_first_undecided) allow_tests_that_are_left();
-      ++undecided_commits_;
+      count_undecided();
       break;
-    }
     case StepAnswer::Untestable:
       break;
   }

@@ -113,7 +113,9 @@ class Search {
   bool has_spent_builds() const;
   std::size_t count_untested() const;
   double error_of_next_step() const;
+  OpenQuestion make_second_question(const StepResult& result) const;
   void take_answer(const StepResult& result);
+  void count_undecided();
   bool take_change_on_both_sides(const StepResult& result);
   void go_before(const StepResult& result, bool uses_level);
   void go_after(const StepResult& result, bool uses_level);

@@ -50,26 +50,34 @@ const StepRecord* find_step(const SearchRecord& search, const Commit& commit) {
   return found == search.steps.rend() ? nullptr : &*found;
 }
 
+/// Returns why the steps told nothing about a commit; empty if the search did not come to it.
+std::string explain_suspect(const SearchRecord& search, const Commit& commit) {
+  const StepRecord* step = find_step(search, commit);
+  if (step != nullptr && step->answer == StepAnswer::Untestable) return step->reason;
+  if (step != nullptr && step->answer == StepAnswer::Undecided) return "undecided";
+  return "";
+}
+
+/// True if the search ended before it came to one of the suspects. The newest one is known to have
+/// the change, so it needs no step.
+bool has_untested_suspect(const SearchRecord& search) {
+  return std::ranges::any_of(search.suspects, [&](const Commit& commit) {
+    const bool is_newest = commit.id == search.suspects.back().id;
+    return !is_newest && find_step(search, commit) == nullptr;
+  });
+}
+
 /// Lists the commits of which one made the change, and why they could not be told apart.
 std::string write_range(const SearchRecord& search) {
   std::string text =
       fmt::format("the change is in one of {}:\n", plural(search.suspects.size(), "commit"));
   for (const Commit& commit : search.suspects) {
-    const StepRecord* step = find_step(search, commit);
-    std::string why_in_range;
-    if (step != nullptr && step->answer == StepAnswer::Untestable) why_in_range = step->reason;
-    if (step != nullptr && step->answer == StepAnswer::Undecided) why_in_range = "undecided";
+    const std::string why_in_range = explain_suspect(search, commit);
     text += fmt::format("  {} {}{}\n", commit.date, describe(commit),
                         why_in_range.empty() ? "" : " (" + why_in_range + ")");
   }
 
-  // The newest suspect is known to have the change, so it needs no step. The others are listed
-  // because their steps told nothing, or because the search ended before it came to them.
-  const bool has_untested = std::ranges::any_of(search.suspects, [&](const Commit& commit) {
-    const bool is_newest = commit.id == search.suspects.back().id;
-    return !is_newest && find_step(search, commit) == nullptr;
-  });
-  if (has_untested)
+  if (has_untested_suspect(search))
     text +=
         "The search ended before all of them were tested, because a commit stayed undecided. Give "
         "--duration more time, or leave out a limit such as --runs.\n";
@@ -86,14 +94,25 @@ report::TableRow make_row(const Commit& commit, const std::optional<MeasuredChan
           {.text = std::move(verdict)}};
 }
 
+report::TableColumn make_column(std::string heading, report::CellContent content) {
+  return {.heading = {.text = std::move(heading)},
+          .cell_content = content,
+          .is_left_aligned = content != report::CellContent::Number};
+}
+
+/// Returns what the step `index` has shown, or the reason why its commit cannot be tested.
+std::string write_verdict(const std::vector<StepRecord>& steps, std::size_t index) {
+  const StepRecord& step = steps[index];
+  if (!step.reason.empty()) return step.reason;
+
+  // A second step about the same commit asks whether it has a smaller or larger part of the change.
+  const bool asked_again = index > 0 && steps[index - 1].commit.id == step.commit.id;
+  return std::string(meaning_of(step.answer, asked_again));
+}
+
 /// Makes the table of the commits that were tested: the bad end, then those of the steps, in order.
 report::Table make_table(const SearchRecord& search) {
   using report::CellContent;
-  const auto make_column = [](std::string heading, CellContent content) {
-    return report::TableColumn{.heading = {.text = std::move(heading)},
-                               .cell_content = content,
-                               .is_left_aligned = content != CellContent::Number};
-  };
   report::Table table{
       .columns = {make_column("commit", CellContent::Code), make_column("date", CellContent::Text),
                   make_column("subject", CellContent::Text),
@@ -104,15 +123,7 @@ report::Table make_table(const SearchRecord& search) {
   table.rows.push_back(make_row(search.bad, search.ends, "the bad end"));
   for (std::size_t i = 0; i < search.steps.size(); ++i) {
     const StepRecord& step = search.steps[i];
-
-    // A second step about the same commit asks whether it has a smaller or larger part of the
-    // change.
-    const bool asked_again = i > 0 && search.steps[i - 1].commit.id == step.commit.id;
-
-    // A commit that cannot be tested has a reason in place of an answer.
-    const std::string verdict =
-        step.reason.empty() ? std::string(meaning_of(step.answer, asked_again)) : step.reason;
-    table.rows.push_back(make_row(step.commit, step.change, verdict));
+    table.rows.push_back(make_row(step.commit, step.change, write_verdict(search.steps, i)));
   }
   return table;
 }

@@ -117,56 +117,72 @@ class SessionReader {
   /// Reads a file of lauka or hyperfine. Both list their commands under "results". Only lauka's
   /// files have a part "lauka", which is about the session, and such a part in each result.
   Result<SessionFromFile> read() {
-    if (list_in(document_, "results") == nullptr)
-      return make_foreign_file_error("it has no list of results");
+    if (auto listed = check_results(); !listed) return listed.error();
     ParsedJson& results = document_["results"];
-    if (results.size() > kMaxCommands)
-      return Error{
-          fmt::format("has {} commands, but lauka reads at most {}", results.size(), kMaxCommands),
-          "export fewer commands"};
 
     session_json_ = member(document_, "lauka");
-    const bool is_of_lauka = session_json_ != nullptr;
-    recording().was_written_by_lauka = is_of_lauka;
+    recording().was_written_by_lauka = is_of_lauka();
     if (auto known = check_format(); !known) return known.error();
-
-    if (is_of_lauka) stored_plan_ = read_plan(*session_json_);
-    recording().setting = stored_plan_.setting;
-    recording().series = stored_plan_.series;
-    // hyperfine ends all runs of a command before it begins those of the next.
-    if (!is_of_lauka) recording().setting.order = Order::Sequential;
+    set_plan();
 
     // The values of runs are stored by metric, so all metrics must be known before the first run.
     if (auto added = add_metrics(results); !added) return added.error();
-
-    // The JSON of a command is freed before the next is read, because it may be large.
-    for (ParsedJson& result : results) {
-      auto added = is_of_lauka ? add_command(result) : add_command_of_hyperfine(result);
-      if (!added) return added.error();
-      free_json(result);
-    }
-
-    if (recording().commands.empty()) return Error{"has no commands", "export it again"};
-
-    // A file of hyperfine does not say which commands belong together or are compared. Those with
-    // the same parameter values are compared with the first typed command.
-    if (!is_of_lauka) {
-      infer_typed_indices_and_names(recording().commands);
-      recording().reference = pair_by_parameters(recording().commands,
-                                                 recording().commands.front().typed_command_index);
-    }
+    if (auto added = add_commands(results); !added) return added.error();
+    if (!is_of_lauka()) pair_commands_of_hyperfine();
 
     // The file lists the runs by command. Here they get the order in which they ran.
     recording().runs = runs_.take(recording().metrics);
     recording().discarded_runs = redone_runs_.take(recording().metrics);
 
-    if (is_of_lauka)
+    if (is_of_lauka())
       if (auto completed = read_session(); !completed) return completed.error();
     return std::move(file_);
   }
 
  private:
   Recording& recording() { return file_.recording; }
+
+  bool is_of_lauka() const { return session_json_ != nullptr; }
+
+  /// Refuses a file without a list of results, and one with too many of them.
+  Result<void> check_results() const {
+    const ParsedJson* results = list_in(document_, "results");
+    if (results == nullptr) return make_foreign_file_error("it has no list of results");
+    if (results->size() <= kMaxCommands) return {};
+    return Error{
+        fmt::format("has {} commands, but lauka reads at most {}", results->size(), kMaxCommands),
+        "export fewer commands"};
+  }
+
+  /// Sets what the session was to do.
+  void set_plan() {
+    if (is_of_lauka()) stored_plan_ = read_plan(*session_json_);
+    recording().setting = stored_plan_.setting;
+    recording().series = stored_plan_.series;
+    // hyperfine ends all runs of a command before it begins those of the next.
+    if (!is_of_lauka()) recording().setting.order = Order::Sequential;
+  }
+
+  /// Adds all commands with their runs, whose metrics are known.
+  Result<void> add_commands(ParsedJson& results) {
+    // The JSON of a command is freed before the next is read, because it may be large.
+    for (ParsedJson& result : results) {
+      auto added = is_of_lauka() ? add_command(result) : add_command_of_hyperfine(result);
+      if (!added) return added;
+      free_json(result);
+    }
+
+    if (recording().commands.empty()) return Error{"has no commands", "export it again"};
+    return {};
+  }
+
+  /// A file of hyperfine does not say which commands belong together or are compared. Those with
+  /// the same parameter values are compared with the first typed command.
+  void pair_commands_of_hyperfine() {
+    std::vector<Command>& commands = recording().commands;
+    infer_typed_indices_and_names(commands);
+    recording().reference = pair_by_parameters(commands, commands.front().typed_command_index);
+  }
 
   /// Frees the lists that lauka writes for readers of hyperfine's JSON.
   void free_lists_for_hyperfine(const ParsedJson& result) {
@@ -281,16 +297,21 @@ class SessionReader {
                       runs_);
     const std::size_t wall_time = *find_metric(recording().metrics, Role::WallTime);
     runs_.set_values(first_run, wall_time, *wall_times);
-
-    // Of some metrics, hyperfine stores only the mean. add_metrics() has added all of them.
-    for (const HyperfineValues& metric : rest.metrics) {
-      const std::size_t metric_index = *find_metric(recording().metrics, metric.role);
-      if (metric.mean)
-        recording().means_without_runs.push_back({*index, metric_index, *metric.mean});
-      else
-        runs_.set_values(first_run, metric_index, metric.values);
-    }
+    for (const HyperfineValues& metric : rest.metrics)
+      add_values_of_hyperfine(metric, *index, first_run);
     return {};
+  }
+
+  /// Adds the values of a metric, which add_metrics() has added, to the runs of a command.
+  void add_values_of_hyperfine(const HyperfineValues& metric, std::size_t command,
+                               std::size_t first_run) {
+    const std::size_t metric_index = *find_metric(recording().metrics, metric.role);
+
+    // Of some metrics, hyperfine stores only the mean.
+    if (metric.mean)
+      recording().means_without_runs.push_back({command, metric_index, *metric.mean});
+    else
+      runs_.set_values(first_run, metric_index, metric.values);
   }
 
   /// Adds a command of a file of lauka, with its runs, their values and its functions.
@@ -303,19 +324,7 @@ class SessionReader {
     const ParsedJson& lauka_part = part_in(result, "lauka");
     const ParsedJson* metrics = object_in(lauka_part, "metrics");
     if (metrics == nullptr) return make_foreign_file_error("it has a result without metrics");
-
-    // A member that the file lacks leaves its default. By default, each command was typed itself,
-    // and is not one of several instances of a typed command with parameters.
-    StoredCommand stored{.command = std::move(recording().commands[*index])};
-    stored.command.typed_command_index = *index;
-    decode(lauka_part, stored);
-
-    // The command of --anchor is neither reference nor candidate.
-    const bool is_anchor = stored.role == "anchor";
-    if (is_anchor) recording().reference.anchor_index = *index;
-    if (stored.shell_overhead) recording().overheads.push_back(*stored.shell_overhead);
-    stored_references_.push_back(stored.reference);
-    recording().commands[*index] = std::move(stored.command);
+    complete_command(lauka_part, *index);
 
     const std::size_t first_run = runs_.size();
     add_listed_runs(lauka_part, *index);
@@ -326,6 +335,22 @@ class SessionReader {
     if (!functions) return functions.error();
     recording().function_tables.push_back(*std::move(functions));
     return {};
+  }
+
+  /// Sets what a result says about its command, which has only its name and text.
+  void complete_command(const ParsedJson& lauka_part, std::size_t index) {
+    // A member that the file lacks leaves its default. By default, each command was typed itself,
+    // and is not one of several instances of a typed command with parameters.
+    StoredCommand stored{.command = std::move(recording().commands[index])};
+    stored.command.typed_command_index = index;
+    decode(lauka_part, stored);
+
+    // The command of --anchor is neither reference nor candidate.
+    const bool is_anchor = stored.role == "anchor";
+    if (is_anchor) recording().reference.anchor_index = index;
+    if (stored.shell_overhead) recording().overheads.push_back(*stored.shell_overhead);
+    stored_references_.push_back(stored.reference);
+    recording().commands[index] = std::move(stored.command);
   }
 
   void add_listed_runs(const ParsedJson& lauka_part, std::size_t command) {
@@ -377,47 +402,76 @@ class SessionReader {
     }
   }
 
+  /// The runs of a command, to which values are added.
+  struct RunsOfCommand {
+    std::size_t command = 0;
+    std::size_t first_run = 0;  ///< index of the command's first run
+    bool were_listed = false;   ///< false: a run is added for each value
+    SavedRuns& all;
+  };
+
   /// Adds the values of a command's metrics to its runs in `runs`, which begin at `first_run`. If
   /// the file does not list the runs, as for a baseline, adds a run for each value.
   Result<void> add_samples(const ParsedJson& metrics, std::size_t command, std::size_t first_run,
                            SavedRuns& runs) {
-    const std::string& name = recording().commands[command].name;
-    const bool were_runs_listed = runs.size() > first_run;
-
-    for (const auto& [name_of_metric, json] : metrics.items()) {
-      const NumberList* samples = run_lists_.numbers_in(json, "samples");
-      if (samples == nullptr) return make_foreign_file_error("it has a metric without samples");
-
-      // A metric in a unit that this lauka does not know was left out of the session's metrics.
-      const auto metric_index = find_metric(recording().metrics, name_of_metric);
-      const Metric* metric = metric_index ? &recording().metrics[*metric_index] : nullptr;
-      const bool is_known = metric != nullptr;
-
-      // A percentile has no values of its own. It summarizes those of another metric.
-      if (is_known && metric->percentile) continue;
-
-      // Only a metric that the user's commands report themselves can be negative.
-      const bool may_be_negative = is_known && may_have_negative_values(*metric);
-      const auto values = read_values(*samples, name, may_be_negative);
-      if (!values) return values.error();
-      run_lists_.free_list(json, "samples");
-      if (were_runs_listed && values->size() != runs.size() - first_run)
-        return make_foreign_file_error("it does not have one sample for each run");
-
-      if (!is_known) continue;
-      if (auto fits = check_unit(*metric, text_in(json, "unit"), name); !fits) return fits;
-
-      if (!were_runs_listed)
-        add_unlisted_runs({.command = command,
-                           .first_run = first_run,
-                           .count = values->size(),
-                           .layouts = run_lists_.numbers_in(json, "layouts")},
-                          runs);
-      runs.set_values(first_run, *metric_index, *values);
-      add_mean_without_values(number_in(json, "mean"), command, *metric_index, *values);
-      add_bound_of_missing_values(part_in(json, "at_most"), command, *metric_index, runs);
-    }
+    const RunsOfCommand of_command{.command = command,
+                                   .first_run = first_run,
+                                   .were_listed = runs.size() > first_run,
+                                   .all = runs};
+    for (const auto& [metric, json] : metrics.items())
+      if (auto added = add_samples_of_metric(metric, json, of_command); !added) return added;
     return {};
+  }
+
+  Result<void> add_samples_of_metric(const std::string& name, const ParsedJson& json,
+                                     const RunsOfCommand& runs) {
+    if (run_lists_.numbers_in(json, "samples") == nullptr)
+      return make_foreign_file_error("it has a metric without samples");
+
+    // A metric in a unit that this lauka does not know was left out of the session's metrics.
+    const auto metric_index = find_metric(recording().metrics, name);
+    const Metric* metric = metric_index ? &recording().metrics[*metric_index] : nullptr;
+
+    // A percentile has no values of its own. It summarizes those of another metric.
+    if (metric != nullptr && metric->percentile) return {};
+    const auto values = read_samples(json, metric, runs);
+    if (!values) return values.error();
+    if (metric == nullptr) return {};
+
+    const std::string& command = recording().commands[runs.command].name;
+    if (auto fits = check_unit(*metric, text_in(json, "unit"), command); !fits) return fits;
+    add_values(*values, json, *metric_index, runs);
+    return {};
+  }
+
+  /// Returns the values of a metric in the runs of a command, and frees their list. `metric`: null
+  /// if it is unknown.
+  Result<std::vector<double>> read_samples(const ParsedJson& json, const Metric* metric,
+                                           const RunsOfCommand& runs) {
+    // Only a metric that the user's commands report themselves can be negative.
+    const bool may_be_negative = metric != nullptr && may_have_negative_values(*metric);
+    auto values = read_values(*run_lists_.numbers_in(json, "samples"),
+                              recording().commands[runs.command].name, may_be_negative);
+    if (!values) return values;
+
+    run_lists_.free_list(json, "samples");
+    if (runs.were_listed && values->size() != runs.all.size() - runs.first_run)
+      return make_foreign_file_error("it does not have one sample for each run");
+    return values;
+  }
+
+  /// Adds the values of a metric, and what `json` says about values that are missing.
+  void add_values(const std::vector<double>& values, const ParsedJson& json, std::size_t metric,
+                  const RunsOfCommand& runs) {
+    if (!runs.were_listed)
+      add_unlisted_runs({.command = runs.command,
+                         .first_run = runs.first_run,
+                         .count = values.size(),
+                         .layouts = run_lists_.numbers_in(json, "layouts")},
+                        runs.all);
+    runs.all.set_values(runs.first_run, metric, values);
+    add_mean_without_values(number_in(json, "mean"), runs.command, metric, values);
+    add_bound_of_missing_values(part_in(json, "at_most"), runs.command, metric, runs.all);
   }
 
   /// Keeps a mean that the file has without any value of a run.
@@ -568,6 +622,49 @@ class SessionReader {
     return fingerprints;
   }
 
+  /// Returns what the file says about the baseline's session, without the values of its commands.
+  Recording make_recording(const StoredBaseline& stored) {
+    Recording measured;
+    measured.was_written_by_lauka = stored.tool != "hyperfine";
+    measured.circumstances.version = stored.version.value_or("");
+    measured.circumstances.machine = stored.machine.value_or(Machine());
+    measured.circumstances.priority = stored.priority;
+    measured.metrics = recording().metrics;
+    copy_methods(stored.metrics, measured);
+    measured.setting.layouts = stored.layouts;
+
+    const std::vector<Fingerprint> fingerprints = make_fingerprints(stored);
+    for (std::size_t c = 0; c < stored.commands.size(); ++c) {
+      const std::string& name = stored.commands[c];
+      Command& reference =
+          measured.commands.emplace_back(Command{.name = name, .text = name, .words = {}});
+      reference.fingerprint = fingerprints[c];
+      if (c < stored.settings.size()) reference.settings = stored.settings[c];
+    }
+    return measured;
+  }
+
+  /// Adds the functions and the runs of the baseline's commands to its session.
+  Result<void> add_values_of_baseline(const ParsedJson& baseline_json, Recording& measured) {
+    const std::size_t count = measured.commands.size();
+    const ParsedJson* samples = list_in(baseline_json, "samples");
+    const bool has_samples = samples != nullptr && samples->size() == count;
+    const ParsedJson& function_lists = items_in(baseline_json, "functions");
+
+    SavedRuns runs;
+    for (std::size_t c = 0; c < count; ++c) {
+      auto functions =
+          read_functions(c < function_lists.size() ? function_lists[c] : ParsedJson(), "functions");
+      if (!functions) return functions.error();
+      measured.function_tables.push_back(*std::move(functions));
+
+      if (!has_samples) continue;
+      if (auto added = add_samples((*samples)[c], c, runs.size(), runs); !added) return added;
+    }
+    measured.runs = runs.take(measured.metrics);
+    return {};
+  }
+
   /// Reads the baseline, an earlier session with which this one is compared. The file has only a
   /// part of it: for each command of this session, the reference with its values and functions.
   Result<void> read_baseline(const ParsedJson& json) {
@@ -577,45 +674,15 @@ class SessionReader {
     // Older files do not say how many layouts the baseline had: as many as the session.
     StoredBaseline stored{.layouts = recording().setting.layouts};
     decode(*baseline_json, stored);
-    const std::vector<std::string>& names = stored.commands;
-    if (names.size() != recording().commands.size())
+    if (stored.commands.size() != recording().commands.size())
       return make_foreign_file_error("it has a baseline without commands");
 
-    auto measured = std::make_shared<Recording>();
-    measured->was_written_by_lauka = stored.tool != "hyperfine";
-    measured->circumstances.version = stored.version.value_or("");
-    measured->circumstances.machine = stored.machine.value_or(Machine());
-    measured->circumstances.priority = stored.priority;
-    measured->metrics = recording().metrics;
-    copy_methods(stored.metrics, *measured);
-    measured->setting.layouts = stored.layouts;
+    auto measured = std::make_shared<Recording>(make_recording(stored));
+    if (auto added = add_values_of_baseline(*baseline_json, *measured); !added) return added;
 
-    const std::vector<Fingerprint> fingerprints = make_fingerprints(stored);
-    const ParsedJson* samples = list_in(*baseline_json, "samples");
-    const bool has_samples = samples != nullptr && samples->size() == names.size();
-    const ParsedJson& function_lists = items_in(*baseline_json, "functions");
-
-    SavedRuns runs;
+    // Both lists of commands are parallel, so a command's reference has the command's index.
     Baseline baseline{.file = stored.file};
-    for (std::size_t c = 0; c < names.size(); ++c) {
-      // Both lists of commands are parallel, so a command's reference has the command's index.
-      baseline.reference_places.push_back(c);
-      Command& reference =
-          measured->commands.emplace_back(Command{.name = names[c], .text = names[c], .words = {}});
-      reference.fingerprint = fingerprints[c];
-      if (c < stored.settings.size()) reference.settings = stored.settings[c];
-
-      auto functions =
-          read_functions(c < function_lists.size() ? function_lists[c] : ParsedJson(), "functions");
-      if (!functions) return functions.error();
-      measured->function_tables.push_back(*std::move(functions));
-
-      if (!has_samples) continue;
-      const std::size_t first_run = runs.size();
-      if (auto added = add_samples((*samples)[c], c, first_run, runs); !added) return added;
-    }
-
-    measured->runs = runs.take(measured->metrics);
+    for (std::size_t c = 0; c < stored.commands.size(); ++c) baseline.reference_places.push_back(c);
     baseline.metric_places = find_comparable_metrics_in(*measured, recording().metrics);
     baseline.session = std::move(measured);
     recording().reference.baseline = std::move(baseline);
@@ -708,6 +775,17 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.close();
 }
 
+/// Returns the wall time of a run if it is stored with the run. That of a timed run is a sample of
+/// a metric. That of a counting run shows how much counting slows the command down. A simulator's
+/// time shows nothing.
+std::optional<double> find_time_to_store(const Recording& session, std::size_t index,
+                                         const RunRow& run) {
+  const auto wall_time = find_metric(session.metrics, Role::WallTime);
+  const bool is_sample = wall_time && session.runs.value(index, *wall_time);
+  const bool is_stored = !is_sample && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated;
+  return is_stored ? std::optional(run.wall_seconds) : std::nullopt;
+}
+
 /// Calls put(key, json) with each member of run number `index` of the session, except the counts of
 /// its own process.
 template <typename Put>
@@ -723,12 +801,8 @@ void put_run_members(const Results& results, std::size_t index, const RunRow& ru
   if (run.status != 0) put("outcome", json_string(ending_word(run.ending)));
   put("coverage", run.instruction_coverage ? json_real(*run.instruction_coverage) : "null");
 
-  // The wall time of a timed run is a sample of a metric. That of a counting run is stored here,
-  // because it shows how much counting slows the command down. A simulator's time shows nothing.
-  const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
-  const bool is_sample = wall_time && results.session.runs.value(index, *wall_time);
-  if (!is_sample && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
-    put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
+  if (const auto wall_time = find_time_to_store(results.session, index, run))
+    put(metric_name_of(Role::WallTime), json_real(*wall_time));
 
   for_each_detail(run.details, [&](std::string_view key, const auto& detail) {
     if (is_set(detail, {})) put(key, fmt::to_string(detail));
@@ -769,6 +843,37 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
   json.close();
 }
 
+/// Writes the values of run number `index` of those that were discarded.
+void put_values_of_redone_run(JsonWriter& json, const Recording& session, std::size_t index) {
+  json.open("values", '{');
+  for (std::size_t m = 0; m < session.metrics.size(); ++m) {
+    const Metric& metric = session.metrics[m];
+    const auto value = session.discarded_runs.value(index, m);
+    // A single run has no percentile.
+    if (!value || metric.percentile) continue;
+    json.put_with(metric.name, [&](std::string& to) { add_sample(value, metric.unit, to); });
+  }
+  json.close();
+}
+
+/// Writes a discarded run as an element of the open list.
+void put_redone_run(JsonWriter& json, const Recording& session, std::size_t index) {
+  const RunRow run = session.discarded_runs.row(index);
+  json.open('{');
+  json.put("run", index + 1);
+  json.put("round", run.round + 1);
+  json.put("pass", run.pass + 1);
+  json.put_with("exit_code", [&](std::string& to) { to += status_json(run.status); });
+  if (run.status != 0) json.put("outcome", ending_word(run.ending));
+
+  // The reason in one word for programs, and as a text for people.
+  json.put("reason", json_text_or_null(word_in(kRedoWords, run.reason)));
+  json.put("why", run.redo_text);
+
+  put_values_of_redone_run(json, session, index);
+  json.close();
+}
+
 /// Writes the runs of a command that lauka discarded and repeated, with the reasons. They are not
 /// among the command's runs and samples, so each has its own values.
 void put_redone_runs(JsonWriter& json, const Results& results, std::size_t command) {
@@ -777,30 +882,8 @@ void put_redone_runs(JsonWriter& json, const Results& results, std::size_t comma
   if (!was_any_redone) return;
 
   json.open("redone_runs", '[');
-  for (const std::size_t index : redone.of_command(command)) {
-    const RunRow run = redone.row(index);
-    json.open('{');
-    json.put("run", index + 1);
-    json.put("round", run.round + 1);
-    json.put("pass", run.pass + 1);
-    json.put_with("exit_code", [&](std::string& to) { to += status_json(run.status); });
-    if (run.status != 0) json.put("outcome", ending_word(run.ending));
-
-    // The reason in one word for programs, and as a text for people.
-    json.put("reason", json_text_or_null(word_in(kRedoWords, run.reason)));
-    json.put("why", run.redo_text);
-
-    json.open("values", '{');
-    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-      const Metric& metric = results.session.metrics[m];
-      const auto value = redone.value(index, m);
-      // A single run has no percentile.
-      if (!value || metric.percentile) continue;
-      json.put_with(metric.name, [&](std::string& to) { add_sample(value, metric.unit, to); });
-    }
-    json.close();
-    json.close();
-  }
+  for (const std::size_t index : redone.of_command(command))
+    put_redone_run(json, results.session, index);
   json.close();
 }
 
@@ -808,6 +891,22 @@ std::optional<StoredWhy> make_stored_why(const Results& results, std::size_t com
   const auto why = std::ranges::find(results.explanations, command, &WallTimeExplanation::command);
   if (why == results.explanations.end()) return std::nullopt;
   return StoredWhy{report::why_text(results, *why), why->factors};
+}
+
+/// Adds the functions whose total times surely differ, the largest difference first. The total time
+/// of a function includes what it called. Only sampled functions have it.
+void add_total_changes(const MetricByFunction& compared,
+                       std::vector<StoredFunctionChange>& stored) {
+  const std::size_t first_total = stored.size();
+  for (const FunctionChange& change : compared.functions)
+    if (change.total && change.total->is_certain())
+      stored.push_back(
+          {.metric = std::string(kTotalTime), .name = change.name, .means = *change.total});
+
+  // The functions are in the order of their own differences, but not of their totals'.
+  std::ranges::stable_sort(
+      std::span(stored).subspan(first_total), std::ranges::greater(),
+      [](const StoredFunctionChange& change) { return std::fabs(change.means.difference()); });
 }
 
 /// Lists the functions in which the command surely differs from its reference, the largest
@@ -823,18 +922,7 @@ std::optional<std::vector<StoredFunctionChange>> make_stored_function_changes(
     for (const FunctionChange& change : compared.functions)
       if (change.is_certain())
         stored->push_back({.metric = metric, .name = change.name, .means = change.own});
-
-    // The total time of a function includes what it called. Only sampled functions have it.
-    const std::size_t first_total = stored->size();
-    for (const FunctionChange& change : compared.functions)
-      if (change.total && change.total->is_certain())
-        stored->push_back(
-            {.metric = std::string(kTotalTime), .name = change.name, .means = *change.total});
-
-    // The functions are already in the order of their own differences, but not of their totals'.
-    std::ranges::stable_sort(
-        std::span(*stored).subspan(first_total), std::ranges::greater(),
-        [](const StoredFunctionChange& change) { return std::fabs(change.means.difference()); });
+    add_total_changes(compared, *stored);
   }
   return stored;
 }

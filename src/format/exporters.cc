@@ -96,45 +96,47 @@ void write_github_benchmark(const Report& report, const Sink& sink) {
   json.close();
 }
 
-/// Writes the runs of one benchmark, each as a JSON object on a line of its own.
-void write_jsonl_lines(const Results& results, const Sink& sink) {
-  const Recording& session = results.session;
-  for (std::size_t i = 0; i < session.runs.size(); ++i) {
-    const RunRow run = session.runs.row(i);
-    const Command& command = session.commands[run.command];
-    Json line = Json::object();
-
-    // Only a suite names its benchmarks and numbers the runs of all of them. Numbers in the file
-    // begin at 1.
-    if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
-    if (run.details.number_in_suite != 0) line["order"] = run.details.number_in_suite;
-    line.update({{"command", command.name},
-                 {"run", i + 1},
-                 {"round", run.round + 1},
-                 {"pass", run.pass + 1},
-                 {"status", run.status ? Json(*run.status) : Json(nullptr)},
-                 {"outcome", ending_word(run.ending)},
-                 {"metrics", Json::object()}});
-    if (count_layouts(session, run.command) > 1) line["layout"] = run.layout + 1;
-    for (const Parameter& parameter : command.parameters)
-      line["parameters"][parameter.name] = parameter.value;
-
-    for (std::size_t m = 0; m < session.metrics.size(); ++m) {
-      const Metric& metric = session.metrics[m];
-      // A single run has no percentile.
-      const auto value = metric.percentile ? std::nullopt : session.runs.value(i, m);
-      if (!value) continue;
-
-      line["metrics"][metric.name] = json_sample(*value, metric.unit);
-    }
-
-    sink(json_text(line) + "\n");
+/// Returns the values of a run by metric.
+Json make_values_object(const Recording& session, std::size_t run) {
+  Json values = Json::object();
+  for (std::size_t m = 0; m < session.metrics.size(); ++m) {
+    const Metric& metric = session.metrics[m];
+    // A single run has no percentile.
+    const auto value = metric.percentile ? std::nullopt : session.runs.value(run, m);
+    if (value) values[metric.name] = json_sample(*value, metric.unit);
   }
+  return values;
+}
+
+/// Returns run number `index` of a benchmark as a JSON object.
+Json make_run_object(const Results& results, std::size_t index) {
+  const Recording& session = results.session;
+  const RunRow run = session.runs.row(index);
+  const Command& command = session.commands[run.command];
+  Json line = Json::object();
+
+  // Only a suite names its benchmarks and numbers the runs of all of them. Numbers in the file
+  // begin at 1.
+  if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
+  if (run.details.number_in_suite != 0) line["order"] = run.details.number_in_suite;
+  line.update({{"command", command.name},
+               {"run", index + 1},
+               {"round", run.round + 1},
+               {"pass", run.pass + 1},
+               {"status", run.status ? Json(*run.status) : Json(nullptr)},
+               {"outcome", ending_word(run.ending)},
+               {"metrics", make_values_object(session, index)}});
+  if (count_layouts(session, run.command) > 1) line["layout"] = run.layout + 1;
+  for (const Parameter& parameter : command.parameters)
+    line["parameters"][parameter.name] = parameter.value;
+  return line;
 }
 
 /// Writes a line with a JSON object for each run in Recording::runs.
 void write_runs_jsonl(const Report& report, const Sink& sink) {
-  for (const Results& results : report.benchmarks) write_jsonl_lines(results, sink);
+  for (const Results& results : report.benchmarks)
+    for (std::size_t i = 0; i < results.session.runs.size(); ++i)
+      sink(json_text(make_run_object(results, i)) + "\n");
 }
 
 struct ExporterRow {

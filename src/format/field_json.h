@@ -175,29 +175,44 @@ void encode(const Value& value, Json& to) {
 template <typename List>
 bool decode_items(const ParsedJson& json, List& list);
 
+/// Decodes a struct whose fields are listed by a describe_fields(). A missing field stays as it is.
+template <typename Struct>
+bool decode_fields(const ParsedJson& json, Struct& value) {
+  if (!is_object(json)) return false;
+  FieldDecoder decoder(json);
+  describe_fields(decoder, value);
+  return true;
+}
+
+template <typename Integer>
+bool decode_integer(const ParsedJson& json, Integer& value) {
+  WidestInteger<Integer> wide{};
+  if (!decode_value(json, wide)) return false;
+  value = static_cast<Integer>(wide);
+  return true;
+}
+
+template <typename Enum>
+bool decode_word(const ParsedJson& json, Enum& value) {
+  std::string word;
+  if (!decode_value(json, word)) return false;
+  value = value_of_word(word, As<Enum>());
+  return true;
+}
+
 template <typename Value>
 bool decode(const ParsedJson& json, Value& value) {
   // The cases are those of encode(), in the same order. A type may match several, of which the
   // first counts. The result is false if the JSON is of another type than `value`.
   if constexpr (HasFields<Value>) {
-    // A struct whose fields are listed by a describe_fields(). A missing field stays as it is.
-    if (!is_object(json)) return false;
-    FieldDecoder decoder(json);
-    describe_fields(decoder, value);
-    return true;
+    return decode_fields(json, value);
   } else if constexpr (requires { decode_value(json, value); }) {
     // A type with an overload of its own, such as double, std::string or UtcTime.
     return decode_value(json, value);
   } else if constexpr (std::is_integral_v<Value>) {
-    WidestInteger<Value> wide{};
-    if (!decode_value(json, wide)) return false;
-    value = static_cast<Value>(wide);
-    return true;
+    return decode_integer(json, value);
   } else if constexpr (std::is_enum_v<Value>) {
-    std::string word;
-    if (!decode_value(json, word)) return false;
-    value = value_of_word(word, As<Value>());
-    return true;
+    return decode_word(json, value);
   } else if constexpr (requires { value.has_value(); }) {
     // A std::optional. JSON of another type counts as a missing value, which is no failure.
     if (!decode(json, value.emplace())) value.reset();

@@ -123,6 +123,21 @@ Result<std::vector<std::string>> read_frame_names(const ParsedJson& functions) {
   return names;
 }
 
+/// Returns the path of the caller of the path in `row`, which follows `paths_before` others;
+/// kNoCaller if it has none. Returns nullopt if the file is damaged.
+std::optional<std::uint32_t> read_caller(const ParsedJson& row, std::size_t paths_before) {
+  // A caller must precede the paths of its callees, so that no path can be its own caller.
+  const ParsedJson* stored = member(row, kCaller);
+  return stored != nullptr ? read_index(stored, paths_before) : kNoCaller;
+}
+
+/// Returns the values of a path. Only a path that was seen in a sample itself has values; others
+/// only lead to such paths.
+Result<RoundValues> read_values_of_path(const ParsedJson& row, std::size_t rounds) {
+  const ParsedJson* sampled_time = member(row, kSampledTime);
+  return sampled_time != nullptr ? read_values(*sampled_time, rounds) : RoundValues();
+}
+
 /// Reads the call paths of sampled runs. A call path is stored as its last frame (a function's
 /// name) and the index of its caller's path, so the paths form a tree. `rounds`: number of rounds
 /// of the sampled time.
@@ -136,10 +151,7 @@ Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
     const auto frame = read_index(member(row, kFrame), frame_names->size());
     if (!frame) return damaged();
 
-    // A caller must precede the paths of its callees, so that no path can be its own caller.
-    std::optional<std::uint32_t> caller = kNoCaller;
-    if (const ParsedJson* stored_caller = member(row, kCaller))
-      caller = read_index(stored_caller, paths.size());
+    const auto caller = read_caller(row, paths.size());
     if (!caller) return damaged();
 
     frame_counts.push_back(*caller == kNoCaller ? 1 : frame_counts[*caller] + 1);
@@ -147,16 +159,10 @@ Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
       return Error{fmt::format("has a call path of more than {} frames", kMaxFrames),
                    "export it again with lauka, whose paths are shorter"};
 
-    // Only a path that was seen in a sample itself has values; others only lead to such paths.
-    RoundValues values;
-    if (const ParsedJson* sampled_time = member(row, kSampledTime)) {
-      auto read = read_values(*sampled_time, rounds);
-      if (!read) return read.error();
-      values = *std::move(read);
-    }
-
+    auto values = read_values_of_path(row, rounds);
+    if (!values) return values.error();
     const bool was_added =
-        paths.add_path(*caller, (*frame_names)[*frame], std::move(values), rounds);
+        paths.add_path(*caller, (*frame_names)[*frame], *std::move(values), rounds);
     if (!was_added) return damaged();
   }
 

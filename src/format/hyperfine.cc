@@ -63,6 +63,27 @@ std::string replace_all(std::string_view text, std::string_view what, std::strin
   return result.append(text);
 }
 
+/// Returns the exit status of each run.
+std::vector<std::optional<int>> read_statuses(const NumberList& codes) {
+  std::vector<std::optional<int>> statuses;
+  statuses.reserve(codes.size());
+  for (std::size_t i = 0; i < codes.size(); ++i) statuses.push_back(read_exit_status(codes.at(i)));
+  return statuses;
+}
+
+std::vector<Parameter> read_parameters(const ParsedJson& result) {
+  const ParsedJson* stored = object_in(result, "parameters");
+  if (stored == nullptr) return {};
+
+  // The value of a parameter is a string in 1.x, and a member of an object in schema 2.
+  std::vector<Parameter> parameters;
+  for (const auto& [name, value] : stored->items()) {
+    if (value.is_string()) parameters.push_back({name, value.get<std::string>()});
+    if (value.is_object()) parameters.push_back({name, text_in(value, "value")});
+  }
+  return parameters;
+}
+
 /// The name of a typed command before its parameters were filled in.
 struct InferredPattern {
   std::string text;
@@ -75,6 +96,39 @@ std::string infer_pattern(const Command& command) {
   for (const Parameter& parameter : command.parameters)
     pattern = replace_all(pattern, parameter.value, "{" + parameter.name + "}");
   return pattern;
+}
+
+using PatternsByTypedIndex = std::map<std::size_t, InferredPattern>;
+
+/// Sets from which typed command each command with parameters comes. Returns the patterns of the
+/// typed commands.
+PatternsByTypedIndex infer_typed_indices(std::vector<Command>& commands) {
+  using ParameterValues = std::vector<std::pair<std::string, std::string>>;
+  std::map<ParameterValues, std::size_t> command_counts;
+  PatternsByTypedIndex patterns;
+  for (Command& command : commands) {
+    if (command.parameters.empty()) continue;
+
+    // hyperfine runs all typed commands with the same values. So the second command with some
+    // values comes from the second typed command.
+    ParameterValues values;
+    for (const Parameter& parameter : command.parameters)
+      values.emplace_back(parameter.name, parameter.value);
+    command.typed_command_index = command_counts[values]++;
+
+    const std::string text = infer_pattern(command);
+    InferredPattern& pattern =
+        patterns.try_emplace(command.typed_command_index, InferredPattern{text}).first->second;
+    if (pattern.text != text) pattern.fits_all_commands = false;
+  }
+  return patterns;
+}
+
+std::string write_parameters(const std::vector<Parameter>& parameters) {
+  std::string text;
+  for (const Parameter& parameter : parameters)
+    text += (text.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;
+  return text;
 }
 
 }  // namespace
@@ -97,18 +151,8 @@ HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs
 
   // The measurements have the exit statuses, too.
   const NumberList* codes = find_list_of_all_runs("exit_codes");
-  if (!has_measurements && codes != nullptr) {
-    read.statuses.reserve(runs);
-    for (std::size_t i = 0; i < runs; ++i) read.statuses.push_back(read_exit_status(codes->at(i)));
-  }
-
-  // The value of a parameter is a string in 1.x, and a member of an object in schema 2.
-  if (const ParsedJson* parameters = object_in(result, "parameters")) {
-    for (const auto& [name, value] : parameters->items()) {
-      if (value.is_string()) read.parameters.push_back({name, value.get<std::string>()});
-      if (value.is_object()) read.parameters.push_back({name, text_in(value, "value")});
-    }
-  }
+  if (!has_measurements && codes != nullptr) read.statuses = read_statuses(*codes);
+  read.parameters = read_parameters(result);
   return read;
 }
 
@@ -116,28 +160,9 @@ HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs
 // lists only the filled commands: "sleep 1", "sleep 2". This finds out which of them come from the
 // same typed command.
 void infer_typed_indices_and_names(std::vector<Command>& commands) {
-  using ParameterValues = std::vector<std::pair<std::string, std::string>>;
-  std::map<ParameterValues, std::size_t> command_counts;
-  std::map<std::size_t, InferredPattern> patterns_by_typed_index;
+  const PatternsByTypedIndex patterns = infer_typed_indices(commands);
   std::map<std::string, std::size_t> name_counts;
-
-  for (Command& command : commands) {
-    ++name_counts[command.name];
-    if (command.parameters.empty()) continue;
-
-    // hyperfine runs all typed commands with the same values. So the second command with some
-    // values comes from the second typed command.
-    ParameterValues values;
-    for (const Parameter& parameter : command.parameters)
-      values.emplace_back(parameter.name, parameter.value);
-    command.typed_command_index = command_counts[values]++;
-
-    const std::string text = infer_pattern(command);
-    InferredPattern& pattern =
-        patterns_by_typed_index.try_emplace(command.typed_command_index, InferredPattern{text})
-            .first->second;
-    if (pattern.text != text) pattern.fits_all_commands = false;
-  }
+  for (const Command& command : commands) ++name_counts[command.name];
 
   for (std::size_t c = 0; c < commands.size(); ++c) {
     Command& command = commands[c];
@@ -147,16 +172,12 @@ void infer_typed_indices_and_names(std::vector<Command>& commands) {
       continue;
     }
 
-    const InferredPattern& pattern = patterns_by_typed_index.at(command.typed_command_index);
+    const InferredPattern& pattern = patterns.at(command.typed_command_index);
     command.unfilled_name = pattern.fits_all_commands ? pattern.text : command.name;
 
     // Commands with the same name differ only in parameters that the name does not show.
     const bool is_name_unique = name_counts[command.name] == 1;
-    if (is_name_unique) continue;
-    std::string values;
-    for (const Parameter& parameter : command.parameters)
-      values += (values.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;
-    command.name += " (" + values + ")";
+    if (!is_name_unique) command.name += " (" + write_parameters(command.parameters) + ")";
   }
 }
 

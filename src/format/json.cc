@@ -106,11 +106,8 @@ Json summary_json(const Results& results, const CommandResult& command, std::siz
 
 constexpr int kHyperfineSchema = 2;
 
-/// Writes the members of a command's result that readers of hyperfine's JSON know: first those of
-/// hyperfine 1.x, then those of schema 2. Each has only runs with a wall time.
-void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
+void put_name(JsonWriter& json, const Results& results, std::size_t command) {
   const Recording& session = results.session;
-  const std::vector<std::size_t> runs = timed_runs(results, command);
   const Command& measured = session.commands[command];
 
   // hyperfine has the name under "command" if the user gave one, and so has lauka.
@@ -119,8 +116,12 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   if (has_name_of_its_own) json.put("name", measured.name);
   const bool is_compared = results.commands.size() > 1;
   if (is_compared && !session.reference.is_candidate(command)) json.put("is_reference", true);
+}
 
-  put_statistics(json, results, command);
+/// Writes the lists of hyperfine 1.x, which have an item for each of `runs`.
+void put_lists_of_runs(JsonWriter& json, const Results& results,
+                       const std::vector<std::size_t>& runs) {
+  const Recording& session = results.session;
   const auto put_values_of_runs = [&](std::string_view key, std::optional<std::size_t> metric) {
     json.list(key, runs.size(), [&](std::size_t i, std::string& to) {
       add_sample(read_value(results, runs[i], metric), session.metrics[*metric].unit, to);
@@ -137,17 +138,32 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   json.list("exit_codes", runs.size(), [&](std::size_t i, std::string& to) {
     to += status_json(session.runs.row(runs[i]).status);
   });
+}
 
+/// Writes the list of schema 2, which has an object for each of `runs`.
+void put_measurements(JsonWriter& json, const Results& results,
+                      const std::vector<std::size_t>& runs) {
   MetricIndices metric_indices;
-  std::ranges::transform(
-      kHyperfineMetrics, metric_indices.begin(),
-      [&](const HyperfineMetric& metric) { return find_metric(session.metrics, metric.our_role); });
+  std::ranges::transform(kHyperfineMetrics, metric_indices.begin(),
+                         [&](const HyperfineMetric& metric) {
+                           return find_metric(results.session.metrics, metric.our_role);
+                         });
   json.open("measurements", '[');
   for (const std::size_t run : runs) put_measurement(json, results, metric_indices, run);
   json.close();
+}
+
+/// Writes the members of a command's result that readers of hyperfine's JSON know: first those of
+/// hyperfine 1.x, then those of schema 2. Each has only runs with a wall time.
+void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
+  const std::vector<std::size_t> runs = timed_runs(results, command);
+  put_name(json, results, command);
+  put_statistics(json, results, command);
+  put_lists_of_runs(json, results, runs);
+  put_measurements(json, results, runs);
 
   Json parameters;
-  for (const Parameter& parameter : measured.parameters)
+  for (const Parameter& parameter : results.session.commands[command].parameters)
     parameters[parameter.name]["value"] = parameter.value;
   if (!parameters.is_null()) json.put("parameters", parameters);
   json.put("summary", summary_json(results, results.commands[command], runs.size()));
@@ -193,15 +209,53 @@ std::map<std::string, ParsedJson> take_results_by_benchmark(ParsedJson& document
   return all;
 }
 
-/// Returns the document that a session of this benchmark alone would have.
-ParsedJson make_document_of_benchmark(const ParsedJson& document, const ParsedJson& session,
-                                      const ParsedJson& benchmark, ParsedJson results) {
+/// Returns the document that a session of this benchmark alone would have. Takes its results out of
+/// `results_by_name`.
+Result<ParsedJson> take_document_of_benchmark(const ParsedJson& document, const ParsedJson& session,
+                                              const ParsedJson& benchmark,
+                                              std::map<std::string, ParsedJson>& results_by_name) {
+  const std::string name = text_in(benchmark, "name");
+  const auto results = results_by_name.find(name);
+  if (name.empty() || results == results_by_name.end())
+    return Error{"has a benchmark " + cited(name) + " without results", "export it again"};
+
   ParsedJson alone = ParsedJson::object();
   if (const ParsedJson* metadata = object_in(document, "metadata")) alone["metadata"] = *metadata;
-  alone["results"] = std::move(results);
+  alone["results"] = std::move(results->second);
+  results_by_name.erase(results);
   ParsedJson& ours = alone["lauka"] = session;
   if (benchmark.is_object()) ours.update(benchmark);
   return alone;
+}
+
+/// Reads a suite as one document for each benchmark.
+Result<FileSessions> read_suite(ParsedJson document, RunLists& run_lists) {
+  FileSessions file;
+  file.suite_error_rate =
+      value_in(kErrorRateWords, text_in(part_in(document, "lauka"), "gates_control"));
+
+  // Each benchmark gets a copy of what the file says about the session, so the list of all
+  // benchmarks is taken out of it first.
+  ParsedJson session_json = std::move(document["lauka"]);
+  ParsedJson benchmarks_json = std::move(session_json["benchmarks"]);
+  session_json.erase("benchmarks");
+  auto results_by_name = take_results_by_benchmark(document);
+
+  for (ParsedJson& benchmark_json : benchmarks_json) {
+    auto alone =
+        take_document_of_benchmark(document, session_json, benchmark_json, results_by_name);
+    if (!alone) return alone.error();
+    auto session = read_session_document(*std::move(alone), run_lists);
+    if (!session) return session.error();
+    session->benchmark = text_in(benchmark_json, "name");
+    file.benchmarks.push_back(*std::move(session));
+
+    // A benchmark may be large, so its JSON is freed before the next is read.
+    free_json(benchmark_json);
+  }
+
+  if (file.benchmarks.empty()) return Error{"has no benchmarks", "export it again"};
+  return file;
 }
 
 }  // namespace
@@ -249,45 +303,13 @@ Result<FileSessions> read_sessions(const TextSource& source) {
   auto document = parse_json(source, run_lists);
   if (!document) return document.error();
 
+  const bool is_suite = list_in(part_in(*document, "lauka"), "benchmarks") != nullptr;
+  if (is_suite) return read_suite(*std::move(document), run_lists);
+
+  auto session = read_session_document(*std::move(document), run_lists);
+  if (!session) return session.error();
   FileSessions file;
-  const ParsedJson& lauka_part = part_in(*document, "lauka");
-  const bool is_suite = list_in(lauka_part, "benchmarks") != nullptr;
-  if (!is_suite) {
-    auto session = read_session_document(*std::move(document), run_lists);
-    if (!session) return session.error();
-    file.benchmarks.push_back(*std::move(session));
-    return file;
-  }
-
-  file.suite_error_rate = value_in(kErrorRateWords, text_in(lauka_part, "gates_control"));
-
-  // A suite is read as one document for each benchmark. Each gets a copy of what the file says
-  // about the session, so the list of all benchmarks is taken out of it first.
-  ParsedJson session_json = std::move((*document)["lauka"]);
-  ParsedJson benchmarks_json = std::move(session_json["benchmarks"]);
-  session_json.erase("benchmarks");
-  auto results_by_name = take_results_by_benchmark(*document);
-
-  for (ParsedJson& benchmark_json : benchmarks_json) {
-    const std::string name = text_in(benchmark_json, "name");
-    const auto results = results_by_name.find(name);
-    if (name.empty() || results == results_by_name.end())
-      return Error{"has a benchmark " + cited(name) + " without results", "export it again"};
-
-    auto session =
-        read_session_document(make_document_of_benchmark(*document, session_json, benchmark_json,
-                                                         std::move(results->second)),
-                              run_lists);
-    if (!session) return session.error();
-    session->benchmark = name;
-    file.benchmarks.push_back(*std::move(session));
-
-    // A benchmark may be large, so its JSON is freed before the next is read.
-    results_by_name.erase(results);
-    free_json(benchmark_json);
-  }
-
-  if (file.benchmarks.empty()) return Error{"has no benchmarks", "export it again"};
+  file.benchmarks.push_back(*std::move(session));
   return file;
 }
 

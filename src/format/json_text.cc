@@ -249,24 +249,28 @@ bool is_counted_in(Unit unit) {
   return unit == Unit::Bytes || unit == Unit::Count;
 }
 
-/// Appends `json` to `text`, in a layout for people: a list or object without inner ones is on one
-/// line, unless it is an object of many keys. `depth`: number of the lists and objects around it.
+/// True for a list or object without inner ones, unless it is an object of many keys.
+bool is_on_one_line(const Json& json) {
+  constexpr std::size_t max_keys_on_a_line = 8;
+  const bool has_inner_structure =
+      std::any_of(json.begin(), json.end(), [](const Json& item) { return item.is_structured(); });
+  const bool has_many_keys = json.is_object() && json.size() > max_keys_on_a_line;
+  return !has_inner_structure && !has_many_keys;
+}
+
+/// Appends `json` to `text`, in a layout for people: small lists and objects are on one line.
+/// `depth`: number of the lists and objects around it.
 void print(const Json& json, std::size_t depth, std::string& text) {
   if (!json.is_structured()) {
     text += json_text(json);
     return;
   }
 
-  constexpr std::size_t max_keys_on_a_line = 8;
-  const bool has_inner_structure =
-      std::any_of(json.begin(), json.end(), [](const Json& item) { return item.is_structured(); });
-  const bool has_many_keys = json.is_object() && json.size() > max_keys_on_a_line;
-  const bool is_on_one_line = !has_inner_structure && !has_many_keys;
-
   // What precedes the closing bracket, the first item and each further item.
-  const std::string before_end = is_on_one_line ? "" : "\n" + std::string(2 * depth, ' ');
-  const std::string before_first = is_on_one_line ? "" : before_end + "  ";
-  const std::string before_next = is_on_one_line ? ", " : "," + before_first;
+  const bool is_short = is_on_one_line(json);
+  const std::string before_end = is_short ? "" : "\n" + std::string(2 * depth, ' ');
+  const std::string before_first = is_short ? "" : before_end + "  ";
+  const std::string before_next = is_short ? ", " : "," + before_first;
 
   text += json.is_object() ? "{" : "[";
   bool is_first = true;

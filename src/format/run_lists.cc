@@ -67,6 +67,12 @@ std::vector<NamedCount> read_own_counts(const ParsedJson& run) {
   return counts;
 }
 
+/// Returns how a run ended. The file says so only if the run did not exit with status 0.
+Ending read_ending(const ParsedJson& run, const std::optional<int>& status) {
+  const std::string stored_ending = text_in(run, "outcome");
+  return stored_ending.empty() ? ending_of_status(status) : parse_ending(stored_ending);
+}
+
 }  // namespace
 
 // A list with a number for each run is long, so it takes little more than the 64 bits of each
@@ -255,11 +261,7 @@ ListedRun read_listed_run(const ParsedJson& run, std::size_t default_position) {
   // An exit status has 8 bits.
   if (const auto status = unsigned_in(run, "exit_code"))
     row.status = static_cast<int>(*status & 0xffU);
-
-  // The file says how a run ended only if it did not exit with status 0.
-  row.ending = ending_of_status(row.status);
-  const std::string stored_ending = text_in(run, "outcome");
-  if (!stored_ending.empty()) row.ending = parse_ending(stored_ending);
+  row.ending = read_ending(run, row.status);
 
   row.instruction_coverage = number_in(run, "coverage");
   row.wall_seconds = number_in(run, metric_name_of(Role::WallTime)).value_or(0.0);

@@ -142,6 +142,12 @@ Error damaged(std::size_t line_number) {
           "restore the file, or begin a new series"};
 }
 
+/// True if `text` begins as a series does, or is the beginning of that.
+bool may_be_series(std::string_view text) {
+  const std::string first_line_begin = fmt::format("{{\"kind\":\"{}\"", kTermsKind);
+  return text.starts_with(first_line_begin) || std::string_view(first_line_begin).starts_with(text);
+}
+
 }  // namespace
 
 // Each line ends with a seal, a checksum of this line and all lines before it. A kill or a full
@@ -167,11 +173,7 @@ Result<SeriesFile> read_series(std::string_view text) {
   // A file that is nothing but an unfinished line may be of another program. lauka would overwrite
   // it, so it is refused unless it begins as a series does.
   const bool has_only_unfinished_line = file.has_unfinished_line && line_number == 0;
-  const std::string first_line_begin = fmt::format("{{\"kind\":\"{}\"", kTermsKind);
-  const bool may_be_series =
-      text.starts_with(first_line_begin) || std::string_view(first_line_begin).starts_with(text);
-  if (has_only_unfinished_line && !may_be_series) return damaged(1);
-
+  if (has_only_unfinished_line && !may_be_series(text)) return damaged(1);
   return file;
 }
 

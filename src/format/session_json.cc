@@ -94,6 +94,37 @@ std::vector<std::vector<std::string>> list_event_names_by_pass(const EventSet& e
   return names;
 }
 
+/// Returns the tail probabilities that replace those of --confidence in the intervals of a gated
+/// metric.
+std::vector<StoredTails> list_stored_tails(const Results& results) {
+  std::vector<StoredTails> stored;
+  for (const gate::GatedMetricTails& gated : results.findings.gated_metric_tails)
+    stored.push_back({results.session.metrics[gated.metric].name, gated.tails});
+  return stored;
+}
+
+std::vector<StoredComparison> list_stored_comparisons(const Results& results) {
+  std::vector<StoredComparison> stored;
+  for (const HeadlineComparison& comparison : results.headline_comparisons)
+    stored.push_back({comparison, results.session.metrics[comparison.metric].name});
+  return stored;
+}
+
+std::vector<StoredVerdict> list_stored_verdicts(const Results& results) {
+  std::vector<StoredVerdict> stored;
+  for (const gate::Verdict& verdict : results.findings.verdicts)
+    stored.push_back(make_stored_verdict(results, verdict));
+  return stored;
+}
+
+/// Adds the notes as two parallel lists, because older files have only the texts.
+void add_notes(const std::vector<Note>& notes, StoredFindings& stored) {
+  for (const Note& note : notes) {
+    stored.notes.push_back(note.text);
+    stored.note_kinds.push_back(note.kind.empty() ? std::nullopt : std::optional(note.kind));
+  }
+}
+
 /// Collects what follows the baseline in the file: what was measured (metrics, events) and what was
 /// found by it (comparisons, verdicts, warnings). A file names metrics and commands instead of
 /// their indices.
@@ -104,30 +135,37 @@ StoredFindings make_stored_findings(const Results& results) {
   StoredFindings stored{.metrics = session.metrics,
                         .events = events.events,
                         .passes = list_event_names_by_pass(events),
+                        .comparisons = list_stored_comparisons(results),
+                        .gates = list_stored_verdicts(results),
                         .ended_by_gates = session.ended_by_gates,
+                        .intervals = list_stored_tails(results),
                         .precision = results.findings.precision,
                         .race = results.findings.race,
                         .warnings = report::make_warning_texts(results)};
+  add_notes(session.notes, stored);
   for (const Pass& pass : events.passes) stored.pass_kinds.push_back(pass.kind);
-
-  for (const HeadlineComparison& comparison : results.headline_comparisons)
-    stored.comparisons.push_back({comparison, session.metrics[comparison.metric].name});
-  for (const gate::Verdict& verdict : results.findings.verdicts)
-    stored.gates.push_back(make_stored_verdict(results, verdict));
-
-  // These tail probabilities replace those of --confidence in the intervals of a gated metric.
-  for (const gate::GatedMetricTails& gated : results.findings.gated_metric_tails)
-    stored.intervals.push_back({session.metrics[gated.metric].name, gated.tails});
-
   if (const auto& run = session.session_ending_run)
     stored.failed_run = StoredFailedRun{*run, session.commands[run->command].name};
-
-  // Two parallel lists, because older files have only the texts. An unknown kind is null.
-  for (const Note& note : session.notes) {
-    stored.notes.push_back(note.text);
-    stored.note_kinds.push_back(note.kind.empty() ? std::nullopt : std::optional(note.kind));
-  }
   return stored;
+}
+
+/// Returns the metrics whose way of being measured is known.
+std::vector<BaselineMetric> list_known_methods(const std::vector<Metric>& metrics) {
+  std::vector<BaselineMetric> known;
+  for (const Metric& metric : metrics) {
+    // A percentile was measured as the metric that it summarizes.
+    const bool is_method_known = settings_of_metric(metric) != SettingValues();
+    if (is_method_known && !metric.percentile) known.push_back({metric});
+  }
+  return known;
+}
+
+void add_reference(const Command& reference, StoredBaseline& stored) {
+  stored.commands.push_back(reference.name);
+  stored.settings.push_back(reference.settings);
+  stored.executable_sha256.push_back(reference.fingerprint.executable_sha256);
+  stored.call_sha256.push_back(reference.fingerprint.call_sha256);
+  stored.argument_files_sha256.push_back(reference.fingerprint.argument_files_sha256);
 }
 
 /// Collects what is stored of a baseline, an earlier session with which this one was compared, so
@@ -138,7 +176,8 @@ StoredBaseline make_stored_baseline(const Results& results, const Baseline& base
   StoredBaseline stored{.file = baseline.file,
                         .tool = earlier.was_written_by_lauka ? "lauka" : "hyperfine",
                         .layouts = earlier.setting.layouts,
-                        .priority = circumstances.priority};
+                        .priority = circumstances.priority,
+                        .metrics = list_known_methods(earlier.metrics)};
 
   // Files of hyperfine name neither its version nor the machine.
   if (earlier.was_written_by_lauka) {
@@ -146,22 +185,54 @@ StoredBaseline make_stored_baseline(const Results& results, const Baseline& base
     stored.machine = circumstances.machine;
   }
 
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const Command& reference = results.reference_of(c);
-    stored.commands.push_back(reference.name);
-    stored.settings.push_back(reference.settings);
-    stored.executable_sha256.push_back(reference.fingerprint.executable_sha256);
-    stored.call_sha256.push_back(reference.fingerprint.call_sha256);
-    stored.argument_files_sha256.push_back(reference.fingerprint.argument_files_sha256);
-  }
-
-  // A metric is listed for how it was measured, so only if that is known. A percentile was measured
-  // as the metric that it summarizes.
-  for (const Metric& metric : earlier.metrics) {
-    const bool is_method_known = settings_of_metric(metric) != SettingValues();
-    if (is_method_known && !metric.percentile) stored.metrics.push_back({metric});
-  }
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    add_reference(results.reference_of(c), stored);
   return stored;
+}
+
+constexpr int kHoursOfDay = 24;
+constexpr int kMinutesOfHour = 60;
+
+/// Returns the time in `text`, which is like "2026-03-09T14:05:00"; nullopt if there is none.
+std::optional<UtcTime> parse_seconds(std::string_view text) {
+  constexpr int leap_second = 60;
+  const auto parts = parse_numbers_like<6>("0000-00-00T00:00:00", text);
+  if (!parts) return std::nullopt;
+
+  const auto& [year, month, day, hour, minute, second] = *parts;
+  const auto date = std::chrono::year(year) / month / day;
+  if (!date.ok() || hour >= kHoursOfDay || minute >= kMinutesOfHour || second > leap_second)
+    return std::nullopt;
+  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+         std::chrono::seconds(second);
+}
+
+/// Removes the fraction of a second, as in ".25Z", from the beginning of `rest`, and returns it; 0
+/// if there is none. Returns nullopt if nothing follows the fraction.
+std::optional<std::chrono::milliseconds> take_fraction(std::string_view& rest) {
+  if (rest.front() != '.') return std::chrono::milliseconds(0);
+  const std::size_t end = rest.find_first_not_of("0123456789", 1);
+  const bool has_digits = end != 1;
+  const bool is_zone_missing = end == std::string_view::npos;
+  if (!has_digits || is_zone_missing) return std::nullopt;
+
+  // The first three digits are milliseconds. A shorter fraction is filled up with zeros.
+  const std::string digits = std::string(rest.substr(1, end - 1)) + "00";
+  rest.remove_prefix(end);
+  return std::chrono::milliseconds(std::stoi(digits.substr(0, 3)));
+}
+
+/// Returns the offset from UTC in `zone`, which is like "Z" or "+01:00"; nullopt for another text.
+std::optional<std::chrono::minutes> parse_offset(std::string_view zone) {
+  if (zone == "Z") return std::chrono::minutes(0);
+  const bool has_sign = zone.front() == '+' || zone.front() == '-';
+  const auto parts = parse_numbers_like<2>("00:00", zone.substr(1));
+  if (!has_sign || !parts) return std::nullopt;
+
+  const auto& [hours, minutes] = *parts;
+  if (hours >= kHoursOfDay || minutes >= kMinutesOfHour) return std::nullopt;
+  const auto offset = std::chrono::hours(hours) + std::chrono::minutes(minutes);
+  return zone.front() == '-' ? -offset : offset;
 }
 
 /// Writes a metric's values in the runs of a command's reference, which is in the baseline. Writes
@@ -229,48 +300,18 @@ void put_baseline(JsonWriter& json, const Results& results) {
 // Parses RFC 3339: a date and time, a fraction of a second if there is one, and "Z" or an offset
 // from UTC, as in "2026-03-09T14:05:00.25+01:00". Any other text gives the default time, 0.
 UtcTime parse_utc_time(const std::string& text) {
-  constexpr std::string_view pattern = "0000-00-00T00:00:00";
-  constexpr int hours_of_day = 24;
-  constexpr int minutes_of_hour = 60;
-  constexpr int leap_second = 60;
-
+  constexpr std::size_t length_of_seconds = std::string_view("2026-03-09T14:05:00").size();
   std::string_view rest = text;
-  const auto parts = parse_numbers_like<6>(pattern, rest.substr(0, pattern.size()));
-  const bool is_more_left = rest.size() > pattern.size();
-  if (!parts || !is_more_left) return {};
+  const auto seconds = parse_seconds(rest.substr(0, length_of_seconds));
+  const bool is_more_left = rest.size() > length_of_seconds;
+  if (!seconds || !is_more_left) return {};
 
-  const auto& [year, month, day, hour, minute, second] = *parts;
-  const auto date = std::chrono::year(year) / month / day;
-  if (!date.ok() || hour >= hours_of_day || minute >= minutes_of_hour || second > leap_second)
-    return {};
-
-  rest.remove_prefix(pattern.size());
-  std::chrono::milliseconds fraction{0};
-  if (rest.front() == '.') {
-    const std::size_t end = rest.find_first_not_of("0123456789", 1);
-    const bool has_digits = end != 1;
-    const bool is_zone_missing = end == std::string_view::npos;
-    if (!has_digits || is_zone_missing) return {};
-
-    // The first three digits are milliseconds. A shorter fraction is filled up with zeros.
-    const std::string digits = std::string(rest.substr(1, end - 1)) + "00";
-    fraction = std::chrono::milliseconds(std::stoi(digits.substr(0, 3)));
-    rest.remove_prefix(end);
-  }
-
-  std::chrono::minutes offset_from_utc{0};
-  if (rest != "Z") {
-    const bool has_sign = rest.front() == '+' || rest.front() == '-';
-    const auto offset = parse_numbers_like<2>("00:00", rest.substr(1));
-    if (!has_sign || !offset) return {};
-    const auto& [offset_hours, offset_minutes] = *offset;
-    if (offset_hours >= hours_of_day || offset_minutes >= minutes_of_hour) return {};
-    offset_from_utc = std::chrono::hours(offset_hours) + std::chrono::minutes(offset_minutes);
-    if (rest.front() == '-') offset_from_utc = -offset_from_utc;
-  }
-
-  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-         std::chrono::seconds(second) + fraction - offset_from_utc;
+  rest.remove_prefix(length_of_seconds);
+  const auto fraction = take_fraction(rest);
+  if (!fraction) return {};
+  const auto offset_from_utc = parse_offset(rest);
+  if (!offset_from_utc) return {};
+  return *seconds + *fraction - *offset_from_utc;
 }
 
 std::vector<OriginSession> read_origins(const ParsedJson& json, std::size_t commands) {

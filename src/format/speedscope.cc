@@ -85,11 +85,8 @@ class Profiles {
   std::vector<StacksOfCommand> profiles_;
 };
 
-}  // namespace
-
-// Each command becomes a profile with its sampled call paths. All profiles share one list of
-// frames, the names of functions, to which their call paths refer by index.
-void write_speedscope(const Report& report, const Sink& sink) {
+/// Returns the profiles of the commands that were sampled.
+Profiles collect_profiles(const Report& report) {
   Profiles profiles;
   for (const Results& results : report.benchmarks) {
     for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -103,19 +100,31 @@ void write_speedscope(const Report& report, const Sink& sink) {
                    std::move(listed->paths));
     }
   }
+  return profiles;
+}
 
+void put_frames(JsonWriter& json, const std::vector<std::string>& names) {
+  json.open("frames", '[');
+  for (const std::string& name : names)
+    json.put_with({}, [&](std::string& to) {
+      to.append(R"({"name": )").append(json_string(name)).append("}");
+    });
+  json.close();
+}
+
+}  // namespace
+
+// Each command becomes a profile with its sampled call paths. All profiles share one list of
+// frames, the names of functions, to which their call paths refer by index.
+void write_speedscope(const Report& report, const Sink& sink) {
+  const Profiles profiles = collect_profiles(report);
   JsonWriter json(sink);
   json.open('{');
   json.put("$schema", "https://www.speedscope.app/file-format-schema.json");
   json.put("exporter", "lauka " LAUKA_VERSION);
 
   json.open("shared", '{');
-  json.open("frames", '[');
-  for (const std::string& name : profiles.frame_names())
-    json.put_with({}, [&](std::string& to) {
-      to.append(R"({"name": )").append(json_string(name)).append("}");
-    });
-  json.close();
+  put_frames(json, profiles.frame_names());
   json.close();
 
   json.open("profiles", '[');

@@ -345,22 +345,10 @@ void describe_fields(Visitor& visit, StoredBaseline& of) {
   visit("argument_files_sha256", of.argument_files_sha256);
 }
 
+/// A percentile is stored under two keys. The first makes it when it is read, and the second adds
+/// the metric that it summarizes. Both are null for other metrics.
 template <typename Visitor>
-void describe_fields(Visitor& visit, Metric& of) {
-  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
-  visit("name", of.name);
-  visit("unit", of.unit);
-  visit("better", of.better);
-  visit("note", of.metric_suffix);
-  visit("levels", of.counted_privilege_levels);
-  visit("region", of.of_region);
-  visit("role", of.role);
-  visit("kind", of.kind);
-  visit("event", of.event);
-  visit("part", of.is_part);
-
-  // A percentile is stored under two keys. The first makes it when it is read, and the second adds
-  // the metric that it summarizes. Both are null for other metrics.
+void describe_percentile(Visitor& visit, Metric& of) {
   visit.as(
       "percentile", [&] { return of.percentile_share(); },
       [&](std::optional<double> share) {
@@ -375,9 +363,11 @@ void describe_fields(Visitor& visit, Metric& of) {
       [&](std::optional<std::string> metric) {
         if (of.percentile) of.percentile->summarized_metric = std::move(metric).value_or("");
       });
+}
 
-  // Tables show a metric always or only with --verbose, and in a unit that the user may have
-  // chosen.
+/// Tables show a metric always or only with --verbose, and in a unit that the user may have chosen.
+template <typename Visitor>
+void describe_display(Visitor& visit, Metric& of) {
   visit.as(
       "shown", [&] { return of.shown == Shown::Always; },
       [&](bool always) { of.shown = always ? Shown::Always : Shown::Verbose; });
@@ -390,6 +380,24 @@ void describe_fields(Visitor& visit, Metric& of) {
       [&](const std::optional<std::string>& unit) {
         of.shown_in = find_display_unit(unit.value_or(""));
       });
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, Metric& of) {
+  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
+  visit("name", of.name);
+  visit("unit", of.unit);
+  visit("better", of.better);
+  visit("note", of.metric_suffix);
+  visit("levels", of.counted_privilege_levels);
+  visit("region", of.of_region);
+  visit("role", of.role);
+  visit("kind", of.kind);
+  visit("event", of.event);
+  visit("part", of.is_part);
+
+  describe_percentile(visit, of);
+  describe_display(visit, of);
 
   // How the metric was measured is left out if it is unknown.
   visit.if_set("engine", of.method.engine);
@@ -487,17 +495,10 @@ struct StoredVerdict {
   std::optional<StoredAcceptance> accepted{};
 };
 
+/// The condition that was judged: fail, or keep the candidate, if the metric is beyond a limit.
 template <typename Visitor>
-void describe_fields(Visitor& visit, StoredVerdict& of) {
-  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
-  gate::Verdict& verdict = of.verdict;
-  visit.as(
-      "verdict", [&] { return verdict.decision(); },
-      [&](gate::Decision decision) { verdict.answer = gate::answer_of(decision); });
-  visit("metric", of.metric);
-
-  // The condition that was judged: fail, or keep the candidate, if the metric is beyond a limit.
-  Condition& condition = verdict.condition;
+void describe_condition(Visitor& visit, StoredVerdict& of) {
+  Condition& condition = of.verdict.condition;
   visit("condition", of.condition);
   visit.as_if_set(
       "keeps", [&] { return condition.is_for_keeping(); },
@@ -507,20 +508,22 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   visit("below", condition.fails_below_limit);
   describe_limit(visit, condition.limit, &LimitKindRow::key, "bound_text");
   visit.if_set("accepted", of.accepted);
+}
 
-  // A gate may be judged several times while the session is measured. A look is such a judgement.
-  visit("command", verdict.candidate);
-  visit("name", of.name);
-  visit("rounds", verdict.rounds);
-  visit("look", verdict.look);
-
-  // The delta is the change of the metric. Other readers get percentages, which lose digits, so
-  // lauka reads the change and its bounds from the fractions.
+/// The change of the metric. Other readers get percentages, which lose digits, so lauka reads the
+/// change and its bounds from the fractions.
+template <typename Visitor>
+void describe_delta(Visitor& visit, gate::Verdict& verdict) {
   visit("delta", verdict.delta);
   visit.as(
       "fractions", [&] { return fractions_of(verdict.delta); },
       [&](const auto& fractions) { set_fractions(verdict.delta, fractions); });
+}
 
+/// The evidence: p-values, the error that this look could spend, the test that decided, and what a
+/// new session would need to decide.
+template <typename Visitor>
+void describe_evidence(Visitor& visit, gate::Verdict& verdict) {
   // For each of the two tests: the limit closest to the estimate with which it would have decided
   // the same.
   visit.as(
@@ -531,9 +534,6 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
       [&](const auto& bounds) {
         if (bounds.size() == 2) verdict.bounds = {.ranks = bounds[0], .mean = bounds[1]};
       });
-
-  // The evidence: p-values, the error that this look could spend, the test that decided, and what a
-  // new session would need to decide.
   visit("p_fail", verdict.p_value_of_fail);
   visit("p_pass", verdict.p_value_of_pass);
   visit("level", verdict.spendable_error);
@@ -542,15 +542,38 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   visit.if_set("given_up", verdict.is_given_up);
   visit.if_set("layouts_to_decide", verdict.layouts_to_decide);
   visit("planned_rounds", verdict.estimated_rounds_without_gates);
-  visit.if_set("risen_wall_time", of.risen_wall_time);
+}
 
-  // Why the gate could not be judged, if it could not.
-  gate::Hindrance& hindrance = verdict.hindrance;
+/// Why the gate could not be judged, if it could not.
+template <typename Visitor>
+void describe_hindrance(Visitor& visit, gate::Hindrance& hindrance) {
   visit("obstacle", hindrance.obstacle);
   visit("obstacle_side", hindrance.side);
   visit.as_if_set(
       "differences", [&] { return stored_differences(hindrance.differences); },
       [&](const auto& stored) { hindrance.differences = differences_of(stored); });
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, StoredVerdict& of) {
+  // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
+  gate::Verdict& verdict = of.verdict;
+  visit.as(
+      "verdict", [&] { return verdict.decision(); },
+      [&](gate::Decision decision) { verdict.answer = gate::answer_of(decision); });
+  visit("metric", of.metric);
+  describe_condition(visit, of);
+
+  // A gate may be judged several times while the session is measured. A look is such a judgement.
+  visit("command", verdict.candidate);
+  visit("name", of.name);
+  visit("rounds", verdict.rounds);
+  visit("look", verdict.look);
+
+  describe_delta(visit, verdict);
+  describe_evidence(visit, verdict);
+  visit.if_set("risen_wall_time", of.risen_wall_time);
+  describe_hindrance(visit, verdict.hindrance);
 }
 
 /// The tails of a gated metric's intervals, with the metric's name.
@@ -753,6 +776,28 @@ struct StoredCommand {
   Endings endings{};
 };
 
+/// The hashes identify the program and its arguments. They are missing if the program was not read.
+template <typename Visitor>
+void describe_fingerprint(Visitor& visit, Fingerprint& of) {
+  visit.if_known(of.is_known(), [&] {
+    visit("executable_sha256", of.executable_sha256);
+    visit("call_sha256", of.call_sha256);
+    visit("argument_files_sha256", of.argument_files_sha256);
+    visit("program", of.program);
+  });
+}
+
+/// The expectation of --expect-output is stored as the user typed it.
+template <typename Visitor>
+void describe_expected_output(Visitor& visit, Command& command) {
+  visit.as_if_set(
+      "expected_output",
+      [&] { return command.expected ? std::optional(text_of(*command.expected)) : std::nullopt; },
+      [&](const std::optional<std::string>& text) {
+        command.expected = parse_expected_output(text.value_or(""));
+      });
+}
+
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredCommand& of) {
   // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
@@ -765,24 +810,10 @@ void describe_fields(Visitor& visit, StoredCommand& of) {
   visit("reference", of.reference);
   visit.if_set("cwd", command.folder);
 
-  // The hashes identify the program and its arguments. They are missing if the program was not
-  // read.
-  Fingerprint& fingerprint = command.fingerprint;
-  visit.if_known(fingerprint.is_known(), [&] {
-    visit("executable_sha256", fingerprint.executable_sha256);
-    visit("call_sha256", fingerprint.call_sha256);
-    visit("argument_files_sha256", fingerprint.argument_files_sha256);
-    visit("program", fingerprint.program);
-  });
+  describe_fingerprint(visit, command.fingerprint);
 
-  // The expectation of --expect-output is stored as the user typed it.
   visit("settings", command.settings);
-  visit.as_if_set(
-      "expected_output",
-      [&] { return command.expected ? std::optional(text_of(*command.expected)) : std::nullopt; },
-      [&](const std::optional<std::string>& text) {
-        command.expected = parse_expected_output(text.value_or(""));
-      });
+  describe_expected_output(visit, command);
   visit.if_set("lost_counts", command.lost_counts);
   visit.if_set("parameters", command.parameters);
   visit("shell_overhead", of.shell_overhead);

@@ -66,6 +66,58 @@ bool is_known_to_run(const Commit& commit, const SearchRecord& record) {
          });
 }
 
+/// Returns what has been measured of a commit in a step; for one that could not be tested, why.
+StepRecord make_step_record(const Commit& commit, double limit, const MeasuredCandidate& result) {
+  StepRecord record{.commit = commit, .limit = limit};
+  const bool is_testable = result.failure.empty();
+  if (is_testable) {
+    record.answer = make_step_answer(result.verdicts.front().answer);  // the step has one gate
+    record.change = result.change();
+  } else {
+    record.answer = StepAnswer::Untestable;
+    record.reason = one_line(result.failure);
+  }
+  return record;
+}
+
+/// Returns a line of progress about a step that was done.
+std::string describe_step(const StepRecord& record, bool asked_again) {
+  if (!record.change)
+    return fmt::format("{} {}, so lauka-bisect tries a neighbour", record.commit.short_id(),
+                       record.reason);
+  return fmt::format("{}: {} after {}, {}", record.commit.short_id(), change_text(*record.change),
+                     plural(record.change->rounds, "round"),
+                     meaning_of(record.answer, asked_again));
+}
+
+/// Sets in `record` what the comparison of a commit with its parent has shown. If the change has
+/// the direction of the whole change, the commit is confirmed.
+void take_change_from_parent(MeasuredCandidate result, SearchRecord& record) {
+  record.from_parent = result.change();
+  record.functions_of = std::move(result.functions_of);
+  record.functions_unit = result.functions_unit;
+  record.functions = std::move(result.functions);
+
+  const bool is_confirmed = result.verdicts.front().answer == gate::Answer::Fail;
+  if (is_confirmed)
+    record.answer = SearchAnswer::Commit;
+  else
+    record.doubt = fmt::format("a comparison with its parent does not confirm it ({})",
+                               change_text(*record.from_parent));
+}
+
+/// True if the interval of a change contains 0, so that no step can be judged by the change. The
+/// end of the interval that is nearer to 0 then is 0, or has the other sign than the change.
+bool may_be_zero(const EndsChange& ends) {
+  return ends.near_end * ends.change <= 0.0;
+}
+
+/// Returns the exit status of a search that has ended.
+ExitStatus status_of(SearchAnswer answer) {
+  if (answer == SearchAnswer::NoChange) return ExitStatus::Done;
+  return answer == SearchAnswer::Commit ? ExitStatus::GateFailed : ExitStatus::GateInconclusive;
+}
+
 /// Returns the number of commits that the steps were about. A commit that stayed undecided has two
 /// steps, one after the other.
 std::size_t count_commits(const std::vector<StepRecord>& steps) {
@@ -98,17 +150,26 @@ class Bisection {
   std::optional<Stop> search(std::vector<Commit> commits);
   std::optional<Stop> finish_search(SearchRecord& record);
   std::optional<Stop> compare_ends(SearchRecord& record);
+  OrStop<MeasuredCandidate> ask_about_ends(const SearchRecord& record, Question question);
+  OrStop<MeasuredCandidate> ask_whether_ends_differ(const SearchRecord& record);
+  Stop refuse_undefined_change(const SearchRecord& record) const;
   std::optional<Stop> take_equal_ends(SearchRecord& record) const;
   std::optional<Stop> measure_ends_precisely(bool is_counted_separately, SearchRecord& record);
-  Stop refuse_failed_end(const MeasuredCandidate& comparison) const;
+  std::optional<Stop> take_second_change(const MeasuredChange& measured,
+                                         SearchRecord& record) const;
 
   std::optional<Stop> do_steps(SearchRecord& record);
   void repeat_steps(const EndsChange& ends, SearchRecord& record, Search& search) const;
+  std::optional<Stop> do_new_steps(const EndsChange& ends, SearchRecord& record, Search& search);
+  std::string announce_step(const Step& step, const SearchRecord& record,
+                            const Search& search) const;
   OrStop<StepRecord> do_step(const Step& step, const EndsChange& ends);
   OrStop<MeasuredCandidate> measure_step(const Step& step, const EndsChange& ends);
   std::vector<std::size_t> rank_by_git(const Known& known);
 
   std::optional<Stop> confirm_commit(const Commit& culprit, SearchRecord& record);
+  OrStop<std::string> build_sides(const CommitInTree& before, const CommitInTree& after);
+  Question make_question_about_culprit(const Commit& parent, const SearchRecord& record) const;
   std::optional<Stop> compare_with_parent(const CommitInTree& before, const CommitInTree& after,
                                           SearchRecord& record);
   void say_remarks(const SearchRecord& record);
@@ -190,10 +251,8 @@ int Bisection::run(std::vector<Commit> commits) {
     if (request_.finds_all) add_rest(finished_searches_.back(), ranges_left);
   }
 
-  const SearchAnswer answer = finished_searches_.front().answer.value_or(SearchAnswer::Range);
-  if (answer == SearchAnswer::NoChange) return static_cast<int>(ExitStatus::Done);
-  return static_cast<int>(answer == SearchAnswer::Commit ? ExitStatus::GateFailed
-                                                         : ExitStatus::GateInconclusive);
+  return static_cast<int>(
+      status_of(finished_searches_.front().answer.value_or(SearchAnswer::Range)));
 }
 
 /// Returns nothing if the commit explains most of the change, or was not found.
@@ -248,18 +307,21 @@ std::optional<Stop> Bisection::finish_search(SearchRecord& record) {
   return do_steps(record);
 }
 
-/// Says that an end cannot be measured, which ends the search.
-Stop Bisection::refuse_failed_end(const MeasuredCandidate& comparison) const {
+/// Compares the two ends, which are built. Stops the search if an end cannot be measured.
+OrStop<MeasuredCandidate> Bisection::ask_about_ends(const SearchRecord& record, Question question) {
+  auto compared =
+      worker_.compare({Tree::Good, record.good}, {Tree::Test, record.bad}, std::move(question));
+  const auto* const bad_end = std::get_if<MeasuredCandidate>(&compared);
+  if (bad_end == nullptr || bad_end->failure.empty()) return compared;
   return Stop{
-      print_error(worker_.make_failure_message({Tree::Test, commits_.back()}, comparison.failure),
+      print_error(worker_.make_failure_message({Tree::Test, commits_.back()}, bad_end->failure),
                   ExitStatus::Failed)};
 }
 
-/// Measures the change from the good end to the bad end, and sets it in `record`. If the ends do
-/// not differ significantly, there is nothing to search, and that is the answer.
-std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
-  if (const auto stop = worker_.build_or_stop(Tree::Good, record.good)) return stop;
-  if (const auto stop = worker_.build_or_stop(Tree::Test, record.bad)) return stop;
+/// Builds both ends, and measures until it is known whether they differ.
+OrStop<MeasuredCandidate> Bisection::ask_whether_ends_differ(const SearchRecord& record) {
+  if (const auto stop = worker_.build_or_stop(Tree::Good, record.good)) return *stop;
+  if (const auto stop = worker_.build_or_stop(Tree::Test, record.bad)) return *stop;
 
   worker_.say(fmt::format("comparing the two ends, {} and {}", record.good.short_id(),
                           record.bad.short_id()));
@@ -267,11 +329,25 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
   // One gate fails if the metric certainly rises, the other one if it certainly falls.
   const Condition rise{.metric = metric()};
   const Condition fall{.metric = metric(), .fails_below_limit = true};
-  auto compared = worker_.compare({Tree::Good, record.good}, {Tree::Test, record.bad},
-                                  {.gates = {rise, fall}, .error = error_of_ends()});
+  return ask_about_ends(record, {.gates = {rise, fall}, .error = error_of_ends()});
+}
+
+/// Ends the search because steps cannot divide a change that has no size.
+Stop Bisection::refuse_undefined_change(const SearchRecord& record) const {
+  return Stop{
+      print_error({fmt::format("{} differs, but a change in percent is not defined, because "
+                               "it is 0 at {}",
+                               metric(), record.good.short_id()),
+                   "use --metrics to choose a metric that is not 0 there"},
+                  ExitStatus::Failed)};
+}
+
+/// Measures the change from the good end to the bad end, and sets it in `record`. If the ends do
+/// not differ significantly, there is nothing to search, and that is the answer.
+std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
+  auto compared = ask_whether_ends_differ(record);
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
   const MeasuredCandidate bad_end = std::get<MeasuredCandidate>(std::move(compared));
-  if (!bad_end.failure.empty()) return refuse_failed_end(bad_end);
 
   const auto& verdicts = bad_end.verdicts;
   const auto failed = std::ranges::find(verdicts, gate::Answer::Fail, &gate::Verdict::answer);
@@ -287,14 +363,7 @@ std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
   }
 
   record.ends = MeasuredChange{.rounds = failed->rounds, .change = failed->delta};
-  if (!failed->delta.change)
-    return Stop{
-        print_error({fmt::format("{} differs, but a change in percent is not defined, because "
-                                 "it is 0 at {}",
-                                 metric(), record.good.short_id()),
-                     "use --metrics to choose a metric that is not 0 there"},
-                    ExitStatus::Failed)};
-
+  if (!failed->delta.change) return refuse_undefined_change(record);
   if (const auto stop = measure_ends_precisely(bad_end.is_counted_separately, record)) return stop;
   worker_.add_entry(fmt::format("{} {}", kEndsEntry, to_entry(*record.ends)));
   has_results_ = true;
@@ -316,6 +385,26 @@ std::optional<Stop> Bisection::take_equal_ends(SearchRecord& record) const {
   return std::nullopt;
 }
 
+/// Sets the change of both ends to that of a second session, unless the first one remains the
+/// better one. Ends the search if the ends may not differ after all.
+std::optional<Stop> Bisection::take_second_change(const MeasuredChange& measured,
+                                                  SearchRecord& record) const {
+  // Without an interval, the first measurement remains the better one.
+  const stats::Change& change = measured.change;
+  const bool has_interval = change.change && (change.is_exact || change.bounds);
+  if (!has_interval) return std::nullopt;
+  record.ends = measured;
+  record.ends->detectable.reset();  // is told only of ends that do not differ
+
+  if (!may_be_zero(to_ends(change))) return std::nullopt;
+  return Stop{
+      print_error({fmt::format("a second measurement does not confirm that {} differs between "
+                               "the two ends ({})",
+                               metric(), change_text(*record.ends)),
+                   "give --runs, --duration or --layouts a larger value"},
+                  ExitStatus::Failed)};
+}
+
 /// Measures the change of both ends once more. The first session ended as soon as there was a
 /// difference, which says little about its size. The steps ask whether a commit has about half of
 /// the change, so they are decided sooner if the size is known precisely.
@@ -334,31 +423,9 @@ std::optional<Stop> Bisection::measure_ends_precisely(bool is_counted_separately
   }
 
   worker_.say(fmt::format("measuring this change ({}) more precisely", change_text(*record.ends)));
-  auto compared =
-      worker_.compare({Tree::Good, record.good}, {Tree::Test, record.bad}, std::move(question));
+  const auto compared = ask_about_ends(record, std::move(question));
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
-  const MeasuredCandidate bad_end = std::get<MeasuredCandidate>(std::move(compared));
-  if (!bad_end.failure.empty()) return refuse_failed_end(bad_end);
-
-  // Without an interval, the first measurement remains the better one.
-  const stats::Change& change = bad_end.change_of_all_rounds.change;
-  const bool has_interval = change.change && (change.is_exact || change.bounds);
-  if (!has_interval) return std::nullopt;
-  record.ends = bad_end.change_of_all_rounds;
-  record.ends->detectable.reset();  // is told only of ends that do not differ
-
-  // No step can be judged by a change whose interval contains 0. The end of the interval that is
-  // nearer to 0 then is 0, or has the other sign than the change.
-  const EndsChange second_measured = to_ends(change);
-  const bool contains_zero = second_measured.near_end * second_measured.change <= 0.0;
-  if (contains_zero)
-    return Stop{
-        print_error({fmt::format("a second measurement does not confirm that {} differs between "
-                                 "the two ends ({})",
-                                 metric(), change_text(*record.ends)),
-                     "give --runs, --duration or --layouts a larger value"},
-                    ExitStatus::Failed)};
-  return std::nullopt;
+  return take_second_change(std::get<MeasuredCandidate>(compared).change_of_all_rounds, record);
 }
 
 /// Builds and measures a commit. The result has a failure if the commit cannot be tested.
@@ -382,27 +449,14 @@ OrStop<MeasuredCandidate> Bisection::measure_step(const Step& step, const EndsCh
 /// Tests one commit: is more or less than a certain part of the change already in it? The answer
 /// goes into the log, so that an interrupted search can continue after it.
 OrStop<StepRecord> Bisection::do_step(const Step& step, const EndsChange& ends) {
-  auto measured = measure_step(step, ends);
+  const auto measured = measure_step(step, ends);
   if (const auto* stop = std::get_if<Stop>(&measured)) return *stop;
-  const MeasuredCandidate result = std::get<MeasuredCandidate>(std::move(measured));
 
   // The limit is stored as a fraction of the good end's value.
-  StepRecord record{.commit = commits_[step.commit],
-                    .limit = limit_percent(ends, step.dividing_level) / 100.0};
-  const bool is_testable = result.failure.empty();
-  if (is_testable) {
-    record.answer = make_step_answer(result.verdicts.front().answer);  // the step has one gate
-    record.change = result.change();
-    worker_.say(fmt::format("{}: {} after {}, {}", record.commit.short_id(),
-                            change_text(*record.change), plural(record.change->rounds, "round"),
-                            meaning_of(record.answer, step.asks_again)));
-  } else {
-    record.answer = StepAnswer::Untestable;
-    record.reason = one_line(result.failure);
-    worker_.say(fmt::format("{} {}, so lauka-bisect tries a neighbour", record.commit.short_id(),
-                            record.reason));
-  }
-
+  const double limit = limit_percent(ends, step.dividing_level) / 100.0;
+  StepRecord record =
+      make_step_record(commits_[step.commit], limit, std::get<MeasuredCandidate>(measured));
+  worker_.say(describe_step(record, step.asks_again));
   worker_.add_entry(fmt::format("{} {}", kStepEntry, to_entry(record)));
   return record;
 }
@@ -441,22 +495,20 @@ void Bisection::repeat_steps(const EndsChange& ends, SearchRecord& record, Searc
                             plural(count_commits(record.steps), "step")));
 }
 
-/// Tests one commit after another, each of which halves those that may have made the change, until
-/// one is left, or until none of those that are left can be tested.
-std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
-  // Git finds the middle of a history with merged branches. Without these, the commits are a line.
-  const EndsChange ends = to_ends(record.ends->change);
-  const Ranking by_git = [this](const Known& known) { return rank_by_git(known); };
-  const bool has_branches = request_.parents == Parents::All;
-  Search search(commits_.size() - 1, error_of_steps(), has_branches ? by_git : rank_line);
+/// Returns a line of progress about a step that begins.
+std::string Bisection::announce_step(const Step& step, const SearchRecord& record,
+                                     const Search& search) const {
+  if (step.asks_again)
+    return fmt::format("measuring {} again, with another limit", commits_[step.commit].short_id());
+  return fmt::format("step {}, {} left", count_commits(record.steps) + 1,
+                     plural(search.steps_left(), "step"));
+}
 
-  repeat_steps(ends, record, search);
-
+/// Does the steps that no earlier call has done. Returns a stop if they do not lead to an answer.
+std::optional<Stop> Bisection::do_new_steps(const EndsChange& ends, SearchRecord& record,
+                                            Search& search) {
   for (auto step = search.next_step(); step; step = search.next_step()) {
-    worker_.say(step->asks_again ? fmt::format("measuring {} again, with another limit",
-                                               commits_[step->commit].short_id())
-                                 : fmt::format("step {}, {} left", count_commits(record.steps) + 1,
-                                               plural(search.steps_left(), "step")));
+    worker_.say(announce_step(*step, record, search));
     auto done = do_step(*step, ends);
     if (const auto* stop = std::get_if<Stop>(&done)) return *stop;
     record.steps.push_back(std::get<StepRecord>(std::move(done)));
@@ -468,6 +520,20 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
   if (os::first_interrupt_signal() != 0)
     return Stop{status_of_signal(os::first_interrupt_signal())};
   if (ranking_error_) return Stop{print_error(*ranking_error_, ExitStatus::Failed)};
+  return std::nullopt;
+}
+
+/// Tests one commit after another, each of which halves those that may have made the change, until
+/// one is left, or until none of those that are left can be tested.
+std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
+  // Git finds the middle of a history with merged branches. Without these, the commits are a line.
+  const EndsChange ends = to_ends(record.ends->change);
+  const Ranking by_git = [this](const Known& known) { return rank_by_git(known); };
+  const bool has_branches = request_.parents == Parents::All;
+  Search search(commits_.size() - 1, error_of_steps(), has_branches ? by_git : rank_line);
+
+  repeat_steps(ends, record, search);
+  if (const auto stop = do_new_steps(ends, record, search)) return stop;
 
   const Commit& first_with_change = commits_[search.first_after()];
   if (search.is_found()) return confirm_commit(first_with_change, record);
@@ -476,6 +542,20 @@ std::optional<Stop> Bisection::do_steps(SearchRecord& record) {
   record.suspects.push_back(first_with_change);
   record.answer = SearchAnswer::Range;
   return std::nullopt;
+}
+
+/// Builds two commits that are to be compared. Returns why a commit and its parent were not
+/// compared; empty if both are built.
+OrStop<std::string> Bisection::build_sides(const CommitInTree& before, const CommitInTree& after) {
+  for (const CommitInTree& side : {before, after}) {
+    const auto failure_or_stop = worker_.build(side.tree, side.commit);
+    if (const auto* stop = std::get_if<Stop>(&failure_or_stop)) return *stop;
+    const std::string& failure = std::get<std::string>(failure_or_stop);
+    if (!failure.empty())
+      return fmt::format("it was not compared with its parent, because {} {}",
+                         side.commit.short_id(), failure);
+  }
+  return std::string();
 }
 
 /// Compares the commit to which the steps have led with its parent, at the confidence that the user
@@ -500,41 +580,36 @@ std::optional<Stop> Bisection::confirm_commit(const Commit& culprit, SearchRecor
   const CommitInTree before{is_parent_good_end ? Tree::Good : Tree::Test, *record.parent};
   const CommitInTree after{Tree::Last, culprit};
 
-  for (const CommitInTree& side : {before, after}) {
-    const auto failure_or_stop = worker_.build(side.tree, side.commit);
-    if (const auto* stop = std::get_if<Stop>(&failure_or_stop)) return *stop;
-    const std::string& failure = std::get<std::string>(failure_or_stop);
-    if (!failure.empty()) {
-      record.doubt = fmt::format("it was not compared with its parent, because {} {}",
-                                 side.commit.short_id(), failure);
-      return std::nullopt;
-    }
-  }
-  return compare_with_parent(before, after, record);
+  const auto doubt_or_stop = build_sides(before, after);
+  if (const auto* stop = std::get_if<Stop>(&doubt_or_stop)) return *stop;
+  record.doubt = std::get<std::string>(doubt_or_stop);
+  return record.doubt.empty() ? compare_with_parent(before, after, record) : std::nullopt;
 }
 
-/// Compares a commit with its parent, and sets in `record` the change between them and the
-/// functions that changed. If the change has the direction of the whole change, the commit is
-/// confirmed.
+/// Returns the question whether the metric certainly changes from a commit's parent to the commit,
+/// in the direction in which it changes from the good end to the bad end.
+Question Bisection::make_question_about_culprit(const Commit& parent,
+                                                const SearchRecord& record) const {
+  const bool has_fallen = to_ends(record.ends->change).change < 0.0;
+  const Condition changes_alike{.metric = metric(), .fails_below_limit = has_fallen};
+  const Options& options = request_.options;
+  const bool counts_functions =
+      options.output.presentation.functions || options.counting.profiling_period;
+  return {.gates = {changes_alike},
+          .error = error(),
+          .lists_functions = counts_functions,
+          .is_reference_untested = !is_known_to_run(parent, record)};
+}
+
+/// Compares a commit with its parent, and sets in `record` what that has shown.
 std::optional<Stop> Bisection::compare_with_parent(const CommitInTree& before,
                                                    const CommitInTree& after,
                                                    SearchRecord& record) {
   worker_.say(fmt::format("comparing {} with its parent {}", after.commit.short_id(),
                           before.commit.short_id()));
 
-  // The gate fails if the metric certainly changes in the direction in which it changes from the
-  // good end to the bad end.
-  const bool has_fallen = to_ends(record.ends->change).change < 0.0;
-  const Condition changes_alike{.metric = metric(), .fails_below_limit = has_fallen};
-  const Options& options = request_.options;
-  const bool counts_functions =
-      options.output.presentation.functions || options.counting.profiling_period;
   auto compared =
-      worker_.compare(before, after,
-                      {.gates = {changes_alike},
-                       .error = error(),
-                       .lists_functions = counts_functions,
-                       .is_reference_untested = !is_known_to_run(before.commit, record)});
+      worker_.compare(before, after, make_question_about_culprit(before.commit, record));
   if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
   MeasuredCandidate result = std::get<MeasuredCandidate>(std::move(compared));
 
@@ -544,17 +619,7 @@ std::optional<Stop> Bisection::compare_with_parent(const CommitInTree& before,
                                result.failure);
     return std::nullopt;
   }
-  record.from_parent = result.change();
-  record.functions_of = std::move(result.functions_of);
-  record.functions_unit = result.functions_unit;
-  record.functions = std::move(result.functions);
-
-  const bool is_confirmed = result.verdicts.front().answer == gate::Answer::Fail;
-  if (is_confirmed)
-    record.answer = SearchAnswer::Commit;
-  else
-    record.doubt = fmt::format("a comparison with its parent does not confirm it ({})",
-                               change_text(*record.from_parent));
+  take_change_from_parent(std::move(result), record);
   return std::nullopt;
 }
 
@@ -646,6 +711,13 @@ Result<Prepared> prepare_search(const Request& request) {
                   *std::move(exports)};
 }
 
+/// Removes what the search has made. Returns `status`, or that of a signal that came meanwhile.
+int clean_up(Worker& worker, int status) {
+  worker.end();
+  const int signal = os::first_interrupt_signal();
+  return signal != 0 ? status_of_signal(signal) : status;
+}
+
 /// Runs the search, writes its exports, and removes its log if no later call can use it. Returns
 /// the exit status.
 int search_and_export(const Request& request, const Prepared& prepared, Worker& worker,
@@ -670,10 +742,28 @@ int search_and_export(const Request& request, const Prepared& prepared, Worker& 
     return signal != 0 ? status_of_signal(signal) : static_cast<int>(ExitStatus::Failed);
   }
 
-  // The user may interrupt the clean-up, too.
-  worker.end();
-  const int late_signal = os::first_interrupt_signal();
-  return late_signal != 0 ? status_of_signal(late_signal) : status;
+  return clean_up(worker, status);
+}
+
+/// Returns the folder for the worktrees and the log, as an absolute path.
+std::string choose_work_folder(const Request& request, const Repository& repository) {
+  return request.work_folder.empty() ? repository.shared_folder() + "/lauka-bisect"
+                                     : std::filesystem::absolute(request.work_folder).string();
+}
+
+/// Runs the search that `head` describes (Worker::begin()). Returns the exit status.
+int search_by(std::unique_ptr<os::Launcher> launcher, const Request& request,
+              const Prepared& prepared, const std::string& head) {
+  Worker worker({.request = request,
+                 .repository = prepared.repository,
+                 .launcher = std::move(launcher),
+                 .user = prepared.user,
+                 .work = choose_work_folder(request, prepared.repository)});
+  if (const auto status_of_refusal = worker.check_options()) return *status_of_refusal;
+  if (auto begun = worker.begin(head); !begun) return print_error(begun.error(), ExitStatus::Usage);
+
+  Bisection bisection(request, prepared.repository, worker);
+  return search_and_export(request, prepared, worker, bisection);
 }
 
 int run(int argc, const char* const* argv) {
@@ -692,20 +782,7 @@ int run(int argc, const char* const* argv) {
   if (os::first_interrupt_signal() != 0) return status_of_signal(os::first_interrupt_signal());
   if (!prepared) return print_error(prepared.error(), ExitStatus::Usage);
 
-  const std::string work_folder = request->work_folder.empty()
-                                      ? prepared->repository.shared_folder() + "/lauka-bisect"
-                                      : std::filesystem::absolute(request->work_folder).string();
-  Worker worker({.request = *request,
-                 .repository = prepared->repository,
-                 .launcher = *std::move(launcher),
-                 .user = prepared->user,
-                 .work = work_folder});
-  if (const auto status_of_refusal = worker.check_options()) return *status_of_refusal;
-  if (auto begun = worker.begin(make_head(words, prepared->commits)); !begun)
-    return print_error(begun.error(), ExitStatus::Usage);
-
-  Bisection bisection(*request, prepared->repository, worker);
-  return search_and_export(*request, *prepared, worker, bisection);
+  return search_by(*std::move(launcher), *request, *prepared, make_head(words, prepared->commits));
 }
 
 }  // namespace

@@ -86,6 +86,18 @@ Result<Answer> list_sessions_or_benchmarks(Database& database, const Request& re
   return Answer{sessions_text(*sessions, choose_style())};
 }
 
+/// Returns the names of all metrics of some commands.
+Result<std::vector<std::string>> list_metric_names(Loader& loader,
+                                                   const std::vector<MeasuredCommand>& commands) {
+  std::set<std::string> names;
+  for (const MeasuredCommand& command : commands) {
+    const auto all_series = loader.load_series(command, {.metrics = {"all"}});
+    if (!all_series) return all_series.error();
+    for (const MetricHistory& series : *all_series) names.insert(series.metric.name);
+  }
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
 /// Returns the error that there is no wanted series. If the user's metric is unknown, suggests one
 /// with a similar name. `commands`: those that match the selection.
 Error make_error_of_no_series(Loader& loader, const SeriesSelection& wanted,
@@ -94,16 +106,10 @@ Error make_error_of_no_series(Loader& loader, const SeriesSelection& wanted,
     return Error{"there are no sessions of the branch " + cited(wanted.branch),
                  "run lauka-history list to see the branches"};
 
-  std::set<std::string> known_names;
-  for (const MeasuredCommand& command : commands) {
-    const auto all_series = loader.load_series(command, {.metrics = {"all"}});
-    if (!all_series) return all_series.error();
-    for (const MetricHistory& series : *all_series) known_names.insert(series.metric.name);
-  }
-
+  const auto known_names = list_metric_names(loader, commands);
+  if (!known_names) return known_names.error();
   const std::string wanted_name = wanted.metrics.empty() ? "" : wanted.metrics.front();
-  const auto near_names =
-      nearest_names(wanted_name, std::vector<std::string>(known_names.begin(), known_names.end()));
+  const auto near_names = nearest_names(wanted_name, *known_names);
   std::string remedy = "run lauka-history show BENCHMARK --metric all to see all";
   if (!near_names.empty()) remedy = fmt::format("did you mean {}?", listed(near_names, "or"));
   return Error{"there is no metric " + cited(wanted_name), remedy};
@@ -169,35 +175,42 @@ struct FoundSteps {
   std::size_t alarms = 0;
 };
 
+/// The numbers of histories that were looked at, and of what was found in them.
+struct StepCounts {
+  std::size_t histories = 0;
+  std::size_t too_short = 0;  ///< histories that are too short for steps
+  std::size_t alarms = 0;
+};
+
+std::string write_summary(const StepCounts& counts) {
+  const std::string findings =
+      counts.alarms > 0 ? plural(counts.alarms, "new regression") : "no new regressions";
+  std::string text = fmt::format("lauka-history looked at {} {} and found {}", counts.histories,
+                                 counts.histories == 1 ? "history" : "histories", findings);
+  if (counts.too_short > 0)
+    text += fmt::format("; {} are too short, because {} commits are needed", counts.too_short,
+                        stats::kMinForSteps);
+  return text + "\n";
+}
+
 /// Looks for steps in the wanted histories, and describes them. A step is a commit from which on
 /// the values have another level. A step that needs the attention of the user is an alarm.
 Result<FoundSteps> find_wanted_steps(Database& database, const Request& request,
                                      StepsToShow shown) {
   std::string text;
-  std::size_t history_count = 0;
-  std::size_t too_short_count = 0;
-  std::size_t alarm_count = 0;
-
+  StepCounts counts;
   const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
   const auto add_history = [&](SteppedSeries& history) {
-    ++history_count;
-    if (history.trend.observations.size() < stats::kMinForSteps) ++too_short_count;
-    alarm_count += static_cast<std::size_t>(std::ranges::count_if(history.steps, is_alarm));
+    ++counts.histories;
+    if (history.trend.observations.size() < stats::kMinForSteps) ++counts.too_short;
+    counts.alarms += static_cast<std::size_t>(std::ranges::count_if(history.steps, is_alarm));
 
     if (shown == StepsToShow::Alarms) std::erase_if(history.steps, std::not_fn(is_alarm));
     text += steps_text(history, choose_style());
   };
   if (auto done = for_each_series_with_steps(database, request, add_history); !done)
     return done.error();
-
-  const std::string findings =
-      alarm_count > 0 ? plural(alarm_count, "new regression") : "no new regressions";
-  text += fmt::format("lauka-history looked at {} {} and found {}", history_count,
-                      history_count == 1 ? "history" : "histories", findings);
-  if (too_short_count > 0)
-    text += fmt::format("; {} are too short, because {} commits are needed", too_short_count,
-                        stats::kMinForSteps);
-  return FoundSteps{.text = text + "\n", .alarms = alarm_count};
+  return FoundSteps{.text = text + write_summary(counts), .alarms = counts.alarms};
 }
 
 Result<Answer> show_steps(Database& database, const Request& request) {
@@ -243,10 +256,41 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
   return Answer{};
 }
 
+using SeriesByKey = std::map<std::string, MetricHistory>;
+
+/// Adds the points of a session to the series of earlier sessions. Begins those that are not there.
+void add_points(const SessionRecord& session, const SeriesSelection& wanted,
+                SeriesByKey& series_by_key) {
+  // The series of one session have one point each.
+  for (const MetricHistory& of_session : make_histories(session, wanted)) {
+    const std::string key = of_session.variant.machine_class + "\n" + title_of(of_session);
+    const auto [entry, is_first_of_series] = series_by_key.emplace(key, of_session);
+    MetricHistory& series = entry->second;
+    if (!is_first_of_series) series.points.push_back(of_session.points.front());
+  }
+}
+
+bool has_several_commits(const SeriesByKey::value_type& entry) {
+  const auto& points = entry.second.points;
+  const auto& first_commit = points.front().commit;
+  return std::ranges::any_of(
+      points, [&](const SessionPoint& point) { return point.commit != first_commit; });
+}
+
+/// Tells the user if several of `commits` are averaged. The mean of different commits is no value
+/// of a program.
+void note_averaged_commits(const SeriesByKey& series_by_key, const std::set<std::string>& commits) {
+  if (std::ranges::any_of(series_by_key, has_several_commits))
+    report_error({fmt::format("note: sessions of {} on the same machine are averaged",
+                              plural(commits.size(), "commit")),
+                  "combine only sessions of the same commit"},
+                 ExitStatus::Done);
+}
+
 /// Reads the sessions in the files that the user named. Returns one series for each metric of each
 /// command and class of machines, with a point for each session.
 Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) {
-  std::map<std::string, MetricHistory> series_by_key;
+  SeriesByKey series_by_key;
   std::set<std::string> session_ids;
   std::set<std::string> commits;
 
@@ -258,29 +302,10 @@ Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) 
     const bool is_new_session = session_ids.insert(session->id).second;
     if (!is_new_session) continue;
     commits.insert(commit_of(*session));
-
-    // The series of one session have one point each, which joins those of earlier sessions.
-    for (const MetricHistory& of_session : make_histories(*session, request.series_selection)) {
-      const std::string key = of_session.variant.machine_class + "\n" + title_of(of_session);
-      const auto [entry, is_first_of_series] = series_by_key.emplace(key, of_session);
-      MetricHistory& series = entry->second;
-      if (!is_first_of_series) series.points.push_back(of_session.points.front());
-    }
+    add_points(*session, request.series_selection, series_by_key);
   }
 
-  // The mean of different commits is no value of a program, so a note tells the user.
-  const auto has_several_commits = [](const auto& entry) {
-    const auto& points = entry.second.points;
-    const auto& first_commit = points.front().commit;
-    return std::ranges::any_of(
-        points, [&](const SessionPoint& point) { return point.commit != first_commit; });
-  };
-  if (std::ranges::any_of(series_by_key, has_several_commits))
-    report_error({fmt::format("note: sessions of {} on the same machine are averaged",
-                              plural(commits.size(), "commit")),
-                  "combine only sessions of the same commit"},
-                 ExitStatus::Done);
-
+  note_averaged_commits(series_by_key, commits);
   std::vector<MetricHistory> all_series;
   all_series.reserve(series_by_key.size());
   for (auto& [key, series] : series_by_key) all_series.push_back(std::move(series));

@@ -232,64 +232,77 @@ double t_as_rare_as(double deviates, std::size_t differences) {
   return student_t_quantile_above(normal_above(deviates), static_cast<double>(differences));
 }
 
-/// Moves the step to its most likely first point, and sets the range in which it is with
-/// `confidence`. A step was found because some point confirmed it, but it may have happened a few
-/// points earlier or later than it seemed. `around`: the points on both sides of it.
-void locate_step(const Series& series, Window around, double confidence, LevelStep& step) {
+/// Returns the points that may be the first one of a step. `around`: the points on both sides of
+/// it.
+Window find_candidates(Window around, const LevelStep& step) {
   // Candidates are at most kMaxPointsAfter points before the step that was found, and before the
   // point that confirmed it, which is not the first one at the new level. The point where the step
   // was found is itself a candidate, so there is at least one.
   constexpr std::size_t begin_of_series = 0;
-  const std::size_t first_candidate =
-      std::max(around.begin + 1, point_before(step.first_point, kMaxPointsAfter, begin_of_series));
-  const std::size_t end_of_candidates = std::min(around.end, step.confirming_point);
+  return {.begin = std::max(around.begin + 1,
+                            point_before(step.first_point, kMaxPointsAfter, begin_of_series)),
+          .end = std::min(around.end, step.confirming_point)};
+}
 
-  // For normal values, the logarithm of the likelihood ratio between a step of z standard errors
-  // and no step is z^2 / 2.
-  std::vector<double> log_likelihoods;  // of the candidates
-  double largest = 0.0;
-  for (std::size_t point = first_candidate; point < end_of_candidates; ++point) {
+/// Returns the logarithm of each candidate's likelihood, relative to that of no step.
+std::vector<double> list_log_likelihoods(const Series& series, Window around, Window candidates) {
+  std::vector<double> log_likelihoods;
+  for (std::size_t point = candidates.begin; point < candidates.end; ++point) {
     const double z =
         series.estimate_contrast({around.begin, point}, {point, around.end}).deviates();
-    log_likelihoods.push_back(z * z / 2.0);
-    if (log_likelihoods.back() > largest) {
-      largest = log_likelihoods.back();
-      step.first_point = point;
+    log_likelihoods.push_back(z * z / 2.0);  // for normal values
+  }
+  return log_likelihoods;
+}
+
+/// Returns a range of weights, around the one at `index`, that has the share `share` of their sum.
+/// The range has grown on the side of the larger weights.
+Window find_range_with(double share, const std::vector<double>& weights, std::size_t index) {
+  double sum_of_weights = 0.0;
+  for (const double weight : weights) sum_of_weights += weight;
+
+  Window range{index, index + 1};
+  double weight_in_range = weights[index];
+  while (weight_in_range < share * sum_of_weights) {
+    // Even if all weights are in the range, rounding errors may leave too little weight.
+    const bool has_all_weights = range.begin == 0 && range.end == weights.size();
+    if (has_all_weights) break;
+
+    // Weights are not negative, so a side without further ones never has the larger one.
+    constexpr double no_weight = -1.0;
+    const double left = range.begin > 0 ? weights[range.begin - 1] : no_weight;
+    const double right = range.end < weights.size() ? weights[range.end] : no_weight;
+    weight_in_range += std::max(left, right);
+
+    if (left > right)
+      --range.begin;
+    else
+      ++range.end;
+  }
+  return range;
+}
+
+/// Moves the step to its most likely first point, and sets the range in which it is with
+/// `confidence`. A step was found because some point confirmed it, but it may have happened a few
+/// points earlier or later than it seemed. `around`: the points on both sides of it.
+void locate_step(const Series& series, Window around, double confidence, LevelStep& step) {
+  const Window candidates = find_candidates(around, step);
+  std::vector<double> likelihoods = list_log_likelihoods(series, around, candidates);
+  double largest = 0.0;
+  for (std::size_t i = 0; i < likelihoods.size(); ++i) {
+    if (likelihoods[i] > largest) {
+      largest = likelihoods[i];
+      step.first_point = candidates.begin + i;
     }
   }
 
   // If each candidate is as probable as the others beforehand, their likelihoods are the weights of
   // their probabilities (Bayes). Relative to the largest likelihood, exp() cannot overflow.
-  std::vector<double> weights;
-  double sum_of_weights = 0.0;
-  for (const double log_likelihood : log_likelihoods) {
-    weights.push_back(std::exp(log_likelihood - largest));
-    sum_of_weights += weights.back();
-  }
-
-  // The range grows on the likelier side, until it has enough of the weight.
-  step.earliest_first_point = step.first_point;
-  step.latest_first_point = step.first_point;
-  double weight_in_range = weights[step.first_point - first_candidate];
-  while (weight_in_range < confidence * sum_of_weights) {
-    const std::size_t begin = step.earliest_first_point - first_candidate;
-    const std::size_t end = step.latest_first_point - first_candidate + 1;
-
-    // Even if all candidates are in the range, rounding errors may leave too little weight.
-    const bool has_all_candidates = begin == 0 && end == weights.size();
-    if (has_all_candidates) break;
-
-    // Weights are not negative, so a side without further points never has the larger one.
-    constexpr double no_point = -1.0;
-    const double left = begin > 0 ? weights[begin - 1] : no_point;
-    const double right = end < weights.size() ? weights[end] : no_point;
-    weight_in_range += std::max(left, right);
-
-    if (left > right)
-      --step.earliest_first_point;
-    else
-      ++step.latest_first_point;
-  }
+  for (double& likelihood : likelihoods) likelihood = std::exp(likelihood - largest);
+  const Window range =
+      find_range_with(confidence, likelihoods, step.first_point - candidates.begin);
+  step.earliest_first_point = candidates.begin + range.begin;
+  step.latest_first_point = candidates.begin + range.end - 1;
 }
 
 /// Where a step is searched for.
@@ -381,39 +394,48 @@ std::optional<std::size_t> find_pending_first_point(std::span<const SeriesPoint>
   return step->first_point;
 }
 
+/// Returns the points before a step that it is compared with. `limits`: the steps next to it, or
+/// the ends of the series.
+Window find_window_before(const LevelStep& step, Window limits) {
+  return {.begin = point_before(step.first_point, kMaxWindow, limits.begin),
+          .end = step.first_point};
+}
+
+/// Returns the points from a step on that are compared with those before it.
+Window find_window_after(const LevelStep& step, Window limits) {
+  return {.begin = step.first_point, .end = std::min(limits.end, step.first_point + kMaxWindow)};
+}
+
+/// Locates a step, and estimates its change with an interval. `limits`: as in find_window_before().
+void measure_step(Series& series, Window limits, double confidence, LevelStep& step) {
+  const Window around{.begin = find_window_before(step, limits).begin,
+                      .end = find_window_after(step, limits).end};
+  series.set_noise_about({around.begin, step.first_point}, {step.first_point, around.end});
+  locate_step(series, around, confidence, step);
+
+  // locate_step() may have moved the step, and the windows with it.
+  const Window before = find_window_before(step, limits);
+  const Window after = find_window_after(step, limits);
+  series.set_noise_about(before, after);
+  const Contrast contrast = series.estimate_contrast(before, after);
+
+  // Two degrees of freedom are spent on the means before and after the step.
+  const auto degrees = static_cast<double>(after.end - before.begin) - 2.0;
+  const double t = student_t_quantile_above((1.0 - confidence) / 2.0, std::max(1.0, degrees));
+  const double half_width = t * contrast.error;
+
+  step.change = contrast.change;
+  step.bounds = {contrast.change - half_width, contrast.change + half_width};
+}
+
 /// Locates each step, and estimates its change with an interval. This uses the noise near the step,
 /// which may be other than elsewhere, so `series` is a copy. `points`: number of all points.
 void measure_steps(Series series, std::size_t points, double confidence,
                    std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
-    // The points before and after a step reach up to the steps next to it, or to the ends of the
-    // series, but not too far.
-    LevelStep& step = steps[s];
-    const std::size_t previous_step = s > 0 ? steps[s - 1].first_point : 0;
-    const std::size_t next_step = s + 1 < steps.size() ? steps[s + 1].first_point : points;
-    const auto window_before = [&] {
-      return Window{point_before(step.first_point, kMaxWindow, previous_step), step.first_point};
-    };
-    const auto window_after = [&] {
-      return Window{step.first_point, std::min(next_step, step.first_point + kMaxWindow)};
-    };
-
-    series.set_noise_about(window_before(), window_after());
-    locate_step(series, {window_before().begin, window_after().end}, confidence, step);
-
-    // locate_step() may have moved the step, and the windows with it.
-    const Window before = window_before();
-    const Window after = window_after();
-    series.set_noise_about(before, after);
-    const Contrast contrast = series.estimate_contrast(before, after);
-
-    // Two degrees of freedom are spent on the means before and after the step.
-    const auto degrees = static_cast<double>(after.end - before.begin) - 2.0;
-    const double t = student_t_quantile_above((1.0 - confidence) / 2.0, std::max(1.0, degrees));
-    const double half_width = t * contrast.error;
-
-    step.change = contrast.change;
-    step.bounds = {contrast.change - half_width, contrast.change + half_width};
+    const Window limits{.begin = s > 0 ? steps[s - 1].first_point : 0,
+                        .end = s + 1 < steps.size() ? steps[s + 1].first_point : points};
+    measure_step(series, limits, confidence, steps[s]);
   }
 }
 
@@ -439,6 +461,23 @@ bool is_last_point_suspect(const Series& series, std::size_t points, std::size_t
   return deviates > t_as_rare_as(kSuspectDeviates, differences);
 }
 
+/// Returns the steps of a series, whose changes are still unknown. Leaves the noise at the last of
+/// its `points` in `series`.
+std::vector<LevelStep> list_confirmed_steps(Series& series, std::size_t points) {
+  // A step shows only some points later. So each point is treated as if it were the newest one:
+  // does it confirm that a step happened shortly before?
+  std::vector<LevelStep> steps;
+  std::size_t begin_of_level = 0;  // first point after the latest step
+  for (std::size_t point = kMinForSteps - 1; point < points; ++point) {
+    const bool is_last = point + 1 == points;
+    const auto step = find_confirmed_step(series, begin_of_level, point, is_last);
+    if (!step) continue;
+    begin_of_level = step->first_point;
+    steps.push_back(*step);
+  }
+  return steps;
+}
+
 }  // namespace
 
 double estimate_noise_variance(std::span<const SeriesPoint> points) {
@@ -454,21 +493,9 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
   if (points.size() < kMinForSteps) return found;
 
-  // A step shows only some points later. So each point is treated as if it were the newest one:
-  // does it confirm that a step happened shortly before? The search also keeps the noise in
-  // `series` up to date, as it is among the latest points, and estimates it again at the last
-  // point.
   Series series(points);
-  const std::size_t last = points.size() - 1;
-  std::size_t begin_of_level = 0;  // first point after the latest step
-  for (std::size_t point = kMinForSteps - 1; point <= last; ++point) {
-    const bool is_last = point == last;
-    const auto step = find_confirmed_step(series, begin_of_level, point, is_last);
-    if (!step) continue;
-    begin_of_level = step->first_point;
-    found.steps.push_back(*step);
-  }
-
+  found.steps = list_confirmed_steps(series, points.size());
+  const std::size_t begin_of_level = found.steps.empty() ? 0 : found.steps.back().first_point;
   found.noise_deviation = std::sqrt(series.noise_variance());
   measure_steps(series, points.size(), confidence, found.steps);
 
@@ -476,7 +503,7 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   // last point alone may be the beginning of a step if it is far from the level before it.
   found.pending_first_point = find_pending_first_point(points, begin_of_level);
   found.may_last_point_be_step = is_last_point_suspect(series, points.size(), begin_of_level) &&
-                                 !confirms_step(found.steps, last);
+                                 !confirms_step(found.steps, points.size() - 1);
   return found;
 }
 

@@ -37,6 +37,13 @@ double squared_error(const Moments& about, double widening) {
   return widening * widening * about.variance.value_or(0.0) / static_cast<double>(about.count);
 }
 
+/// True if neither the candidate's values nor `ratio` times the reference's differ by more than
+/// rounding errors of `scale`.
+bool are_constant(const Moments& reference, const Moments& candidate, double ratio, double scale) {
+  return is_rounding_error(candidate.range(), scale) &&
+         is_rounding_error(ratio * reference.range(), scale);
+}
+
 /// Returns the change with its interval. Differences that rounding errors explain become 0, so that
 /// equal values show no change and no width.
 Change without_rounding_errors(Change change) {
@@ -75,26 +82,33 @@ class MeanChange {
 
     // With too few samples, the errors of the means are unknown, and so is the interval.
     const double delta = (candidate_.mean - reference_.mean) / reference_.mean;
-    Change result{.change = delta};
-    if (!errors_) return result;
+    if (!errors_) return {.change = delta};
+    return without_rounding_errors({.change = delta, .bounds = find_bounds(delta, tail)});
+  }
 
+ private:
+  /// Returns the interval of the change `delta`; nullopt if it is unknown or unbounded.
+  std::optional<IntervalEnds> find_bounds(double delta, double tail) const {
     // If the mean of the reference may be 0, the ratio has no bounded interval.
     const double t_of_reference = widened_t(tail, errors_->degrees_of_reference);
-    if (!is_distinct_from_zero(t_of_reference)) return result;
+    if (!is_distinct_from_zero(t_of_reference)) return std::nullopt;
 
     // If the ratio never varies, there is no noise to estimate. With enough samples, an interval
     // without width is still justified.
     if (is_constant_) {
       constexpr double any_difference = 1.0;  // only its sign matters
       const double chance = tails_without_noise(any_difference, smaller_count()).above;
-      if (chance > tail) return result;
-      result.bounds = IntervalEnds{delta, delta};
-      return without_rounding_errors(result);
+      if (chance > tail) return std::nullopt;
+      return IntervalEnds{delta, delta};
     }
 
     const double t = widened_t(tail, errors_->degrees);
-    if (!is_distinct_from_zero(t)) return result;
+    if (!is_distinct_from_zero(t)) return std::nullopt;
+    return compute_bounds(delta, t);
+  }
 
+  /// Returns Fieller's interval of the change `delta`, which reaches `t` standard errors.
+  IntervalEnds compute_bounds(double delta, double t) const {
     // Fieller (1954): ratio - x is in the interval if the mean of candidate - (ratio - x) *
     // reference is within t standard errors of 0. This mean is x r, where r is the mean of the
     // reference. So (x r)^2 <= t^2 (of_residuals + 2 x covariance + x^2 of_reference). The
@@ -107,11 +121,9 @@ class MeanChange {
     const double high = delta - (shift - reach) / a;
 
     // No mean falls by more than 100%.
-    result.bounds = IntervalEnds{std::max(-1.0, low), high};
-    return without_rounding_errors(result);
+    return {.low = std::max(-1.0, low), .high = high};
   }
 
- private:
   void estimate_errors_within_rounds(std::span<const double> reference,
                                      std::span<const double> candidate) {
     std::vector<double> residuals(reference.size());
@@ -135,9 +147,7 @@ class MeanChange {
     const double error_of_reference = squared_error(reference_, widening_.factor_of_reference);
     const double error_of_candidate = squared_error(candidate_, widening_.factor_of_candidate);
     const double error_of_threshold = ratio_ * ratio_ * error_of_reference;
-    const double scale = reference_.mean + candidate_.mean;
-    is_constant_ = is_rounding_error(candidate_.range(), scale) &&
-                   is_rounding_error(ratio_ * reference_.range(), scale);
+    is_constant_ = are_constant(reference_, candidate_, ratio_, reference_.mean + candidate_.mean);
     errors_ = SquaredErrors{.of_residuals = error_of_candidate + error_of_threshold,
                             .of_reference = error_of_reference,
                             .covariance = -ratio_ * error_of_reference,
@@ -310,6 +320,14 @@ struct Estimate {
   std::size_t groups = 0;
 };
 
+/// Returns the rounds without those of a group of neighbours, which is one of `groups`.
+RoundIndices leave_out_group(std::size_t group, std::size_t groups, RoundIndices rounds) {
+  const auto begin = static_cast<std::ptrdiff_t>(group * rounds.size() / groups);
+  const auto end = static_cast<std::ptrdiff_t>((group + 1) * rounds.size() / groups);
+  rounds.erase(rounds.begin() + begin, rounds.begin() + end);
+  return rounds;
+}
+
 /// Estimates the logarithm of a statistic and its error by the jackknife (R. G. Miller,
 /// "Jackknifing variances", Annals of Mathematical Statistics 39, 1968), which computes it again
 /// without some of the rounds. Up to kGroups rounds are left out one at a time. More rounds are
@@ -330,12 +348,7 @@ std::optional<Estimate> jackknife(std::size_t rounds, const LogStatistic& statis
   const auto count = static_cast<double>(groups);
   std::vector<double> pseudo_values;
   for (std::size_t group = 0; group < groups; ++group) {
-    const auto begin = static_cast<std::ptrdiff_t>(group * rounds / groups);
-    const auto end = static_cast<std::ptrdiff_t>((group + 1) * rounds / groups);
-    RoundIndices other_rounds = all_rounds;
-    other_rounds.erase(other_rounds.begin() + begin, other_rounds.begin() + end);
-
-    const auto without_group = statistic(other_rounds);
+    const auto without_group = statistic(leave_out_group(group, groups, all_rounds));
     if (!without_group) return std::nullopt;
     pseudo_values.push_back(count * *with_all_rounds - (count - 1.0) * *without_group);
   }
@@ -414,28 +427,36 @@ Delta estimate_plain_delta(const SamplePair& samples, const IntervalTails& tails
   return delta;
 }
 
+/// Returns the logarithm of the width that a delta's interval has with some of the rounds; nullopt
+/// if it has no width.
+std::optional<double> find_log_width(const SamplePair& samples, const RoundIndices& rounds,
+                                     const IntervalTails& tails) {
+  const Widening no_widening{};  // treats rounds as independent
+  const Delta delta = estimate_plain_delta({.reference = pick_samples(samples.reference, rounds),
+                                            .candidate = pick_samples(samples.candidate, rounds),
+                                            .paired = samples.paired},
+                                           tails, no_widening);
+  return delta.bounds ? log_of(delta.bounds->high - delta.bounds->low) : std::nullopt;
+}
+
+/// Returns every `parts`-th round, beginning with round `part`.
+RoundIndices pick_part(const RoundIndices& rounds, std::size_t part, std::size_t parts) {
+  RoundIndices rounds_of_part;
+  for (std::size_t i = part; i < rounds.size(); i += parts) rounds_of_part.push_back(rounds[i]);
+  return rounds_of_part;
+}
+
 /// Estimates the logarithm of the width that a delta's interval has with a `parts`-th of the
 /// rounds, so that it can be compared with the interval of fewer rounds. The rounds are divided
-/// into `parts` parts (every `parts`-th round is in the same part), and the mean over their
-/// intervals is taken.
+/// into `parts` parts, and the mean over their intervals is taken.
 std::optional<Estimate> jackknife_log_width(const SamplePair& samples, std::size_t parts,
                                             const IntervalTails& tails) {
   const auto mean_log_width = [&](const RoundIndices& rounds) -> std::optional<double> {
     double sum = 0.0;
     for (std::size_t part = 0; part < parts; ++part) {
-      RoundIndices rounds_of_part;
-      for (std::size_t i = part; i < rounds.size(); i += parts) rounds_of_part.push_back(rounds[i]);
+      const RoundIndices rounds_of_part = pick_part(rounds, part, parts);
       if (rounds_of_part.empty()) return std::nullopt;
-
-      const Widening no_widening{};  // treats rounds as independent
-      const Delta delta =
-          estimate_plain_delta({.reference = pick_samples(samples.reference, rounds_of_part),
-                                .candidate = pick_samples(samples.candidate, rounds_of_part),
-                                .paired = samples.paired},
-                               tails, no_widening);
-      if (!delta.bounds) return std::nullopt;
-
-      const auto log_width = log_of(delta.bounds->high - delta.bounds->low);
+      const auto log_width = find_log_width(samples, rounds_of_part, tails);
       if (!log_width) return std::nullopt;
       sum += *log_width;
     }
@@ -443,6 +464,32 @@ std::optional<Estimate> jackknife_log_width(const SamplePair& samples, std::size
   };
 
   return jackknife(samples.reference.size(), mean_log_width);
+}
+
+/// Sums over changes, in logarithms. Independent errors add up by their squares. An interval need
+/// not be symmetric, so this is done separately for the distances from each change down and up to
+/// its bounds.
+struct LogSums {
+  double changes = 0.0;
+  double squares_below = 0.0;
+  double squares_above = 0.0;
+  bool all_have_bounds = true;  ///< false: the squares mean nothing
+};
+
+LogSums sum_up_logs(std::span<const Change> changes) {
+  LogSums sums;
+  for (const Change& change : changes) {
+    const double log = std::log1p(*change.change);
+    sums.changes += log;
+    sums.all_have_bounds = sums.all_have_bounds && change.bounds && change.bounds->low > -1.0;
+    if (!sums.all_have_bounds) continue;
+
+    const double below = log - std::log1p(change.bounds->low);
+    const double above = std::log1p(change.bounds->high) - log;
+    sums.squares_below += below * below;
+    sums.squares_above += above * above;
+  }
+  return sums;
 }
 
 }  // namespace
@@ -503,9 +550,9 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
   const double difference = without_rounding_error(of_candidate.mean - at_threshold, scale);
   const std::size_t smaller_count = std::min(reference.size(), candidate.size());
   if (smaller_count < 2) return {.difference = difference};
-  if (is_rounding_error(of_candidate.range(), scale) &&
-      is_rounding_error(ratio * of_reference.range(), scale))
+  if (are_constant(of_reference, of_candidate, ratio, scale))
     return {.difference = difference, .tails = tails_without_noise(difference, smaller_count)};
+
   const double error_of_candidate = squared_error(of_candidate, widening.factor_of_candidate);
   const double error_of_reference =
       ratio * ratio * squared_error(of_reference, widening.factor_of_reference);
@@ -575,33 +622,13 @@ Change geometric_mean(std::span<const Change> changes) {
   };
   if (changes.empty() || !std::ranges::all_of(changes, has_logarithm)) return {};
 
-  // Independent errors add up by their squares. An interval need not be symmetric, so this is done
-  // separately for the distances from each change down and up to its bounds.
-  double sum = 0.0;
-  double squares_below = 0.0;
-  double squares_above = 0.0;
-  bool all_have_bounds = true;
-
-  for (const Change& change : changes) {
-    const double log = std::log1p(*change.change);
-    sum += log;
-    all_have_bounds = all_have_bounds && change.bounds && change.bounds->low > -1.0;
-    if (!all_have_bounds) continue;
-
-    const double below = log - std::log1p(change.bounds->low);
-    const double above = std::log1p(change.bounds->high) - log;
-    squares_below += below * below;
-    squares_above += above * above;
-  }
-
+  const LogSums sums = sum_up_logs(changes);
   const auto count = static_cast<double>(changes.size());
-  Change mean{.change = std::expm1(sum / count),
+  Change mean{.change = std::expm1(sums.changes / count),
               .is_exact = std::ranges::all_of(changes, &Change::is_exact)};
-
-  if (all_have_bounds)
-    mean.bounds = IntervalEnds{std::expm1((sum - std::sqrt(squares_below)) / count),
-                               std::expm1((sum + std::sqrt(squares_above)) / count)};
-
+  if (sums.all_have_bounds)
+    mean.bounds = IntervalEnds{std::expm1((sums.changes - std::sqrt(sums.squares_below)) / count),
+                               std::expm1((sums.changes + std::sqrt(sums.squares_above)) / count)};
   return mean;
 }
 

@@ -17,16 +17,28 @@ namespace {
 /// With a single degree of freedom, a difference would have to be too large to be worth telling.
 constexpr double kFewestDegrees = 2.0;
 
+// In units of the true standard error, let s be one session's estimate of it, s' another session's,
+// and z the other session's error. The other session finds a difference of so many errors if z +
+// errors s > needed_t s'. The squares of s and s' are independent chi squared variables, divided by
+// their degrees of freedom n. In polar coordinates, s = r cos a and s' = r sin a, the radius is
+// independent of the angle, so z sqrt(2) / r is Student's t with 2n degrees of freedom. The density
+// of the angle is proportional to sin(2a)^(n - 1).
+
+/// Returns a number that is proportional to the density of the angle.
+double density_of_angle(double angle, double degrees) {
+  return std::pow(std::max(std::sin(2.0 * angle), 0.0), degrees - 1.0);
+}
+
+/// Returns the probability that a difference is found at this angle.
+double share_at_angle(double angle, double errors, double needed_t, double degrees) {
+  const double excess =
+      std::numbers::sqrt2 * (errors * std::cos(angle) - needed_t * std::sin(angle));
+  return student_t_above(-excess, 2.0 * degrees);
+}
+
 /// Returns the probability that another session like this one finds a difference of `errors`
 /// standard errors, as this session estimates them. `needed_t`: quantile of Student's t from which
 /// on a difference is found. `degrees`: degrees of freedom of either session's standard error.
-///
-/// In units of the true standard error, let s be this session's estimate of it, s' the other
-/// session's, and z the other session's error. The difference is found if z + errors s > needed_t
-/// s'. The squares of s and s' are independent chi squared variables, divided by their degrees of
-/// freedom n. In polar coordinates, s = r cos a and s' = r sin a, the radius is independent of the
-/// angle, so z sqrt(2) / r is Student's t with 2n degrees of freedom. The density of the angle is
-/// proportional to sin(2a)^(n - 1).
 double share_that_finds(double errors, double needed_t, double degrees) {
   // The angle is from 0 to pi / 2. Its density is largest in the middle, and at the distance
   // `reach` from there, it is below e^-18 of that. So the integral may end there.
@@ -45,11 +57,8 @@ double share_that_finds(double errors, double needed_t, double degrees) {
     const bool is_end = i == 0 || i == steps;
     const double simpson = is_end ? 1.0 : 2.0 + 2.0 * (i % 2);
     const double angle = middle + reach * (2.0 * i / steps - 1.0);
-    const double density = std::pow(std::max(std::sin(2.0 * angle), 0.0), degrees - 1.0);
-
-    const double excess =
-        std::numbers::sqrt2 * (errors * std::cos(angle) - needed_t * std::sin(angle));
-    weighted_sum += simpson * density * student_t_above(-excess, 2.0 * degrees);
+    const double density = density_of_angle(angle, degrees);
+    weighted_sum += simpson * density * share_at_angle(angle, errors, needed_t, degrees);
     sum_of_weights += simpson * density;
   }
 
@@ -91,6 +100,25 @@ double degrees_without_resemblance(const ComparedSamples& samples) {
       kFewestDegrees);
 }
 
+/// Returns the share that is missing from the variance of values that resemble each other. They
+/// scatter about their own mean, which is less certain then. `squared_factor`: by which resemblance
+/// raises the squared error.
+double missing_share_of_variance(double rounds, double squared_factor) {
+  constexpr double max_missing_share = 0.6;  // keeps the correction finite for few rounds
+  return std::min((squared_factor - 1.0) / rounds, max_missing_share);
+}
+
+/// Returns the degrees of freedom of the squared error of values that resemble each other.
+double degrees_with_resemblance(double rounds, double squared_factor) {
+  // The estimate of a correlation c has the variance (1 - c^2) / n (Bartlett 1946). It makes the
+  // squared error much more uncertain than the scatter of independent values would be. The divisor
+  // is fitted by simulation (scripts/bench detectable), because it depends on the rank correlation,
+  // and on how often other sessions notice the resemblance.
+  constexpr double divisor = 7.0;
+  const double correlation = (squared_factor - 1.0) / (squared_factor + 1.0);
+  return rounds * (1.0 - correlation * correlation) / divisor;
+}
+
 /// Estimates the noise that sessions like this one have. Neighbouring rounds may resemble each
 /// other, as in a first-order autoregression with the correlation c, which raises the standard
 /// error by the factor sqrt((1 + c) / (1 - c)). `widening_of_interval`: the factor that the delta's
@@ -102,23 +130,11 @@ NoiseOfRounds estimate_noise(const ComparedSamples& samples, double widening_of_
                       .degrees = degrees_without_resemblance(samples)};
   if (factor <= 1.0) return noise;
 
-  // Values scatter about their own mean, so their variance is too small by the variance of that
-  // mean. This matters if the values resemble each other, because the mean is less certain then.
-  // The limit keeps the correction finite for few rounds.
-  constexpr double max_missing_share = 0.6;
   const double rounds = noise.degrees + 1.0;
   const double squared_factor = factor * factor;
-  const double missing_share = std::min((squared_factor - 1.0) / rounds, max_missing_share);
-  noise.factor /= std::sqrt(1.0 - missing_share);
-
-  // The estimate of c has the variance (1 - c^2) / n (Bartlett 1946). It makes the squared error
-  // much more uncertain than the scatter of independent values would be. The divisor is fitted by
-  // simulation (scripts/bench detectable), because it depends on the rank correlation, and on how
-  // often other sessions notice the resemblance.
-  constexpr double divisor = 7.0;
-  const double correlation = (squared_factor - 1.0) / (squared_factor + 1.0);
-  const double degrees = rounds * (1.0 - correlation * correlation) / divisor;
-  noise.degrees = std::clamp(degrees, kFewestDegrees, noise.degrees);
+  noise.factor /= std::sqrt(1.0 - missing_share_of_variance(rounds, squared_factor));
+  noise.degrees =
+      std::clamp(degrees_with_resemblance(rounds, squared_factor), kFewestDegrees, noise.degrees);
   return noise;
 }
 
@@ -135,6 +151,32 @@ double half_width_found(double half_width, double tail, const NoiseOfRounds& noi
          student_t_quantile_above(tail, noise.degrees);
 }
 
+/// Returns the share of sessions that share_that_finds() finds, as a normal deviate.
+double deviate_that_finds(double errors, double needed_t, double degrees) {
+  // The normal quantile of 0 or 1 would be infinite.
+  const double share_that_misses = 1.0 - share_that_finds(errors, needed_t, degrees);
+  const double finite_share = std::clamp(share_that_misses, 1e-12, 1.0 - 1e-12);
+  return normal_quantile_above(finite_share);
+}
+
+/// Returns where `distance` is 0, by the secant method from two values of its argument.
+template <typename Distance>
+double find_zero(const Distance& distance, double previous, double current) {
+  constexpr int max_steps = 12;
+  constexpr double precision = 1e-5;
+  double distance_of_previous = distance(previous);
+  for (int i = 0; i < max_steps && std::abs(current - previous) > precision * current; ++i) {
+    const double distance_of_current = distance(current);
+    if (distance_of_current == distance_of_previous) break;
+    const double next = current - distance_of_current * (current - previous) /
+                                      (distance_of_current - distance_of_previous);
+    previous = current;
+    distance_of_previous = distance_of_current;
+    current = next;
+  }
+  return current;
+}
+
 /// Computes the difference, in standard errors, that the share kShareThatFinds of sessions finds.
 /// `tail`, `degrees`: of the intervals, by Student's t, with which sessions find differences.
 double compute_detectable_errors(double tail, double degrees) {
@@ -142,31 +184,13 @@ double compute_detectable_errors(double tail, double degrees) {
   const double wanted_deviate = normal_quantile_above(1.0 - kShareThatFinds);
 
   // As a function of the difference, the share (written as a normal deviate) is almost a straight
-  // line, so the secant method finds in few steps where it is the wanted one. The normal quantile
-  // of 0 or 1 would be infinite.
+  // line, so the secant method finds in few steps where it is the wanted one.
   const auto distance_from_wanted = [&](double errors) {
-    const double share_that_misses = 1.0 - share_that_finds(errors, needed_t, degrees);
-    const double finite_share = std::clamp(share_that_misses, 1e-12, 1.0 - 1e-12);
-    return normal_quantile_above(finite_share) - wanted_deviate;
+    return deviate_that_finds(errors, needed_t, degrees) - wanted_deviate;
   };
-
-  // It starts from the difference that half of all sessions find, and from a rough estimate of the
-  // wanted one.
-  constexpr int max_steps = 12;
-  constexpr double precision = 1e-5;
-  double previous = needed_t;
-  double current = needed_t + student_t_quantile_above(1.0 - kShareThatFinds, degrees);
-  double distance_of_previous = distance_from_wanted(previous);
-  for (int i = 0; i < max_steps && std::abs(current - previous) > precision * current; ++i) {
-    const double distance = distance_from_wanted(current);
-    if (distance == distance_of_previous) break;
-    const double next =
-        current - distance * (current - previous) / (distance - distance_of_previous);
-    previous = current;
-    distance_of_previous = distance;
-    current = next;
-  }
-  return current;
+  const double found_by_half = needed_t;
+  const double rough_estimate = needed_t + student_t_quantile_above(1.0 - kShareThatFinds, degrees);
+  return find_zero(distance_from_wanted, found_by_half, rough_estimate);
 }
 
 }  // namespace

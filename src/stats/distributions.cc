@@ -28,6 +28,32 @@ using ChiSquared = boost::math::chi_squared_distribution<double, BoostPolicy>;
 using FisherF = boost::math::fisher_f_distribution<double, BoostPolicy>;
 using Normal = boost::math::normal_distribution<double, BoostPolicy>;
 
+// In a table of Fisher's exact test, k of the trials of `share` have the result, and `results - k`
+// of the others. The probabilities of tables (of the hypergeometric distribution) are computed as
+// weights relative to the given table's, each from its neighbour's, so that no factorials are
+// needed.
+constexpr double kGivenWeight = 1.0;
+
+/// Returns the weight of the table with k + 1, divided by that of the table with k.
+double ratio_to_next(const CountedShare& share, const CountedShare& other, std::uint64_t k) {
+  const std::uint64_t results = share.trials_with_result + other.trials_with_result;
+  return static_cast<double>(results - k) * static_cast<double>(share.trials - k) /
+         (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - results));
+}
+
+/// Sums of the weights of tables; at first, there is only the given one.
+struct TableWeights {
+  double sum = kGivenWeight;
+  double sum_of_unlikely = kGivenWeight;  ///< of tables that are at most as probable as that one
+
+  void add(double weight) {
+    constexpr double as_unlikely_as_given =
+        kGivenWeight + 1e-7;  // R's tolerance for rounding errors
+    sum += weight;
+    if (weight <= as_unlikely_as_given) sum_of_unlikely += weight;
+  }
+};
+
 }  // namespace
 
 double student_t_quantile_above(double probability, double degrees) {
@@ -71,43 +97,26 @@ std::uint64_t normal_rank_position(double values, double variance, double tail, 
 // tables that divide the same number of results between the groups, the p value adds up the
 // probabilities of those that are at most as probable as the given table.
 double fisher_exact(const CountedShare& share, const CountedShare& other) {
-  // In a table, k of the trials of `share` have the result, and `results - k` of the others. A
-  // group cannot have more results than trials.
+  // A group cannot have more results than trials.
   const std::uint64_t results = share.trials_with_result + other.trials_with_result;
   const std::uint64_t lowest_k = results > other.trials ? results - other.trials : 0;
   const std::uint64_t highest_k = std::min(results, share.trials);
 
-  // The probabilities (of the hypergeometric distribution) are computed as weights relative to the
-  // given table's, each from its neighbour's, so that no factorials are needed. This is the weight
-  // of the table with k + 1, divided by that of the table with k.
-  const auto ratio_to_next = [&](std::uint64_t k) {
-    return static_cast<double>(results - k) * static_cast<double>(share.trials - k) /
-           (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - results));
-  };
-
-  constexpr double given_weight = 1.0;
-  constexpr double as_unlikely_as_given = given_weight + 1e-7;  // R's tolerance for rounding errors
-  double sum = given_weight;
-  double sum_of_unlikely = given_weight;
-  const auto add_table = [&](double weight) {
-    sum += weight;
-    if (weight <= as_unlikely_as_given) sum_of_unlikely += weight;
-  };
-
-  double weight = given_weight;
+  TableWeights weights;
+  double weight = kGivenWeight;
   for (std::uint64_t k = share.trials_with_result; k < highest_k; ++k) {
-    weight *= ratio_to_next(k);
-    add_table(weight);
+    weight *= ratio_to_next(share, other, k);
+    weights.add(weight);
   }
 
-  weight = given_weight;
+  weight = kGivenWeight;
   for (std::uint64_t k = share.trials_with_result; k > lowest_k; --k) {
-    weight /= ratio_to_next(k - 1);
-    add_table(weight);
+    weight /= ratio_to_next(share, other, k - 1);
+    weights.add(weight);
   }
 
   // If a weight overflows to infinity, the given table is so improbable that the p value is 0.
-  return sum_of_unlikely / sum;
+  return weights.sum_of_unlikely / weights.sum;
 }
 
 }  // namespace lauka::stats

@@ -59,11 +59,15 @@ struct LayoutClusters {
   double mean = 0.0;   ///< of the layouts' means
   double range = 0.0;  ///< of the layouts' means
 
+  /// Degrees of freedom of `variance_of_means`.
+  double degrees() const { return to_double(each.size()) - 1.0; }
   double squared_error() const {
     return variance_of_means / to_double(each.size()) + squared_error_of_lasting_noise;
   }
+  /// Returns the part of `variance_of_means` that the noise of runs explains.
+  double variance_by_noise() const { return variance_of_runs / runs_a_layout; }
   double variance_of_layouts() const {
-    return std::max(variance_of_means - variance_of_runs / runs_a_layout, 0.0);
+    return std::max(variance_of_means - variance_by_noise(), 0.0);
   }
 };
 
@@ -100,9 +104,19 @@ LayoutClusters make_clusters(std::span<const std::pair<std::uint32_t, Moments>> 
   return clusters;
 }
 
+/// Returns the samples without the means of their layouts.
+std::vector<double> subtract_means(const LayoutSamples& samples,
+                                   const std::map<std::uint32_t, double>& mean_of_layout) {
+  std::vector<double> residuals(samples.values.size());
+  for (std::size_t i = 0; i < residuals.size(); ++i)
+    residuals[i] = samples.values[i] - mean_of_layout.at(samples.layouts[i]);
+  return residuals;
+}
+
 std::optional<LayoutClusters> make_clusters(const LayoutSamples& samples) {
   const auto by_layout = values_by_layout(samples);
   if (by_layout.size() < kMinLayouts) return std::nullopt;
+
   std::vector<std::pair<std::uint32_t, Moments>> layouts;
   std::map<std::uint32_t, double> mean_of_layout;
   for (const auto& [layout, values] : by_layout) {
@@ -111,13 +125,49 @@ std::optional<LayoutClusters> make_clusters(const LayoutSamples& samples) {
   }
   LayoutClusters all = make_clusters(layouts);
   if (all.run_degrees <= 0.0) return all;
-  std::vector<double> residuals(samples.values.size());
-  for (std::size_t i = 0; i < residuals.size(); ++i)
-    residuals[i] = samples.values[i] - mean_of_layout[samples.layouts[i]];
+
+  const std::vector<double> residuals = subtract_means(samples, mean_of_layout);
   const double factor = neighbour_resemblance(residuals).widening();
   all.squared_error_of_lasting_noise =
       (factor * factor - 1.0) * all.variance_of_runs / to_double(residuals.size());
   return all;
+}
+
+/// True if an F test finds that placement has an effect.
+bool is_scatter_clear(const LayoutClusters& clusters) {
+  const double variance_by_noise = clusters.variance_by_noise();
+  const double f = variance_by_noise > 0.0 ? clusters.variance_of_means / variance_by_noise
+                                           : std::numeric_limits<double>::infinity();
+  return clusters.variance_of_means > 0.0 &&
+         f_above(f, clusters.degrees(), clusters.run_degrees) <= kScatterTail;
+}
+
+/// Returns the interval of the variance between layouts, if it is clear.
+IntervalEnds bounds_of_clear_variance(const LayoutClusters& clusters) {
+  const double variance_of_means = clusters.variance_of_means;
+  const double variance_by_noise = clusters.variance_by_noise();
+  const double variance = variance_of_means - variance_by_noise;
+
+  // Satterthwaite's degrees of freedom of a difference of two variances make the interval that of a
+  // single variance, by chi squared.
+  const double degrees_of_variance = variance * variance /
+                                     (variance_of_means * variance_of_means / clusters.degrees() +
+                                      variance_by_noise * variance_by_noise / clusters.run_degrees);
+  return {.low = degrees_of_variance * variance /
+                 chi_squared_quantile_above(kScatterTail, degrees_of_variance),
+          .high = degrees_of_variance * variance /
+                  chi_squared_quantile_above(1.0 - kScatterTail, degrees_of_variance)};
+}
+
+/// Returns the interval of the variance between layouts, if it may be 0.
+IntervalEnds bounds_of_unclear_variance(const LayoutClusters& clusters) {
+  // If the variance is close to zero, Satterthwaite's degrees of freedom are meaningless. So the
+  // upper bound is for the variance of the layouts' means, from which the noise of runs is not
+  // subtracted.
+  const double degrees = clusters.degrees();
+  return {.low = 0.0,
+          .high = degrees * clusters.variance_of_means /
+                  chi_squared_quantile_above(1.0 - kScatterTail, degrees)};
 }
 
 /// Estimates how much the placement in memory alone makes a command's times differ, as a standard
@@ -129,46 +179,19 @@ std::optional<Scatter> estimate_scatter(const LayoutClusters& clusters, double s
   const bool is_scale_positive = scale > 0.0;  // false for NaN, too
   if (clusters.run_degrees <= 0.0 || !is_scale_positive) return std::nullopt;
 
-  // The noise of runs scatters the layouts' means, too, even if their placement has no effect. So
-  // its share is subtracted (analysis of variance).
-  const double variance_of_means = clusters.variance_of_means;
-  const double variance_by_noise = clusters.variance_of_runs / clusters.runs_a_layout;
-  const double variance = variance_of_means - variance_by_noise;
   const auto to_deviation = [&](double variance_of_all_sides) {
     return std::sqrt(std::max(variance_of_all_sides, 0.0) / sides) / scale;
   };
-  Scatter scatter{.deviation = to_deviation(variance)};
+  const bool is_clear = is_scatter_clear(clusters);
+  const auto [low, high] =
+      is_clear ? bounds_of_clear_variance(clusters) : bounds_of_unclear_variance(clusters);
 
-  // The F test that placement has no effect.
-  const double degrees = to_double(clusters.each.size()) - 1.0;
-  const double f = variance_by_noise > 0.0 ? variance_of_means / variance_by_noise
-                                           : std::numeric_limits<double>::infinity();
-  scatter.is_clear =
-      variance_of_means > 0.0 && f_above(f, degrees, clusters.run_degrees) <= kScatterTail;
-
-  if (scatter.is_clear) {
-    // Satterthwaite's degrees of freedom of a difference of two variances make the interval that of
-    // a single variance, by chi squared.
-    const double degrees_of_variance =
-        variance * variance /
-        (variance_of_means * variance_of_means / degrees +
-         variance_by_noise * variance_by_noise / clusters.run_degrees);
-    const double smallest_variance = degrees_of_variance * variance /
-                                     chi_squared_quantile_above(kScatterTail, degrees_of_variance);
-    const double largest_variance =
-        degrees_of_variance * variance /
-        chi_squared_quantile_above(1.0 - kScatterTail, degrees_of_variance);
-    scatter.bounds = IntervalEnds{to_deviation(smallest_variance), to_deviation(largest_variance)};
-  } else {
-    // If the variance is close to zero, Satterthwaite's degrees of freedom are meaningless. So the
-    // upper bound is for the variance of the layouts' means, from which the noise of runs is not
-    // subtracted.
-    const double largest_variance =
-        degrees * variance_of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
-    scatter.bounds = IntervalEnds{0.0, to_deviation(largest_variance)};
-  }
-
-  return scatter;
+  // The noise of runs scatters the layouts' means, too, even if their placement has no effect. So
+  // its share is subtracted (analysis of variance).
+  const double variance = clusters.variance_of_means - clusters.variance_by_noise();
+  return Scatter{.deviation = to_deviation(variance),
+                 .bounds = IntervalEnds{to_deviation(low), to_deviation(high)},
+                 .is_clear = is_clear};
 }
 
 std::size_t find_fewest_runs(const LayoutClusters& all) {
@@ -182,7 +205,7 @@ LayoutEstimate make_estimate(const LayoutClusters& all, double sides, double sca
   LayoutEstimate estimate;
   estimate.value = all.mean;
   estimate.squared_standard_error = all.squared_error();
-  estimate.degrees = to_double(all.each.size()) - 1.0;
+  estimate.degrees = all.degrees();
   estimate.layout_count = all.each.size();
   estimate.fewest_runs_of_layout = find_fewest_runs(all);
   estimate.variance_within_layouts = all.variance_of_runs;
@@ -228,8 +251,24 @@ LayoutValues reduce_to_layouts(const LayoutSamples& samples, std::optional<doubl
   return all;
 }
 
-bool have_enough_layouts(const LayoutValues& reference, const LayoutValues& candidate) {
-  return std::min(reference.values.size(), candidate.values.size()) >= kMinLayouts;
+/// The values of two commands, one for each layout.
+struct LayoutValuePair {
+  LayoutValues reference{};
+  LayoutValues candidate{};
+  bool paired = false;
+
+  bool has_enough_layouts() const {
+    return std::min(reference.values.size(), candidate.values.size()) >= kMinLayouts;
+  }
+  SamplePair samples() const {
+    return {.reference = reference.values, .candidate = candidate.values, .paired = paired};
+  }
+};
+
+LayoutValuePair reduce_to_layouts(const LayoutSamplePair& samples, std::optional<double> share) {
+  return {.reference = reduce_to_layouts(samples.reference, share),
+          .candidate = reduce_to_layouts(samples.candidate, share),
+          .paired = samples.paired};
 }
 
 /// A new session, in which one that was measured is repeated with other numbers of runs.
@@ -239,6 +278,35 @@ struct NewSession {
   /// Squared standard error of the difference between its value and the measured one.
   double squared_error_of_difference = 0.0;
 };
+
+/// Returns the squared standard error of the mean of so many layouts. The noise of runs gives each
+/// layout's own mean the variance `noise_variance`.
+double squared_error_with(const LayoutEstimate& now, std::size_t layouts, double noise_variance) {
+  return (now.variance_of_layouts + noise_variance) / to_double(layouts);
+}
+
+/// Returns a session with unlimited runs of the present layouts. They remove the noise of runs, but
+/// leave the effect of placement as it is.
+NewSession repeat_with_more_runs(const LayoutEstimate& now) {
+  const double squared_error = squared_error_with(now, now.layout_count, 0.0);
+
+  // With the same layouts, the new value differs from the present one only by the noise of the
+  // present runs.
+  const double squared_error_by_noise = std::max(now.squared_standard_error - squared_error, 0.0);
+  return {.layouts = now.layout_count,
+          .squared_standard_error = squared_error,
+          .squared_error_of_difference = squared_error_by_noise};
+}
+
+/// Returns a session with other layouts, and with as many runs of each layout. It differs from the
+/// present one by the errors of both.
+NewSession repeat_with_layouts(const LayoutEstimate& now, std::size_t layouts) {
+  const double noise_variance = now.variance_within_layouts / to_double(now.fewest_runs_of_layout);
+  const double squared_error = squared_error_with(now, layouts, noise_variance);
+  return {.layouts = layouts,
+          .squared_standard_error = squared_error,
+          .squared_error_of_difference = now.squared_standard_error + squared_error};
+}
 
 /// Returns the probability that the new session decides if the value is above or below `limit`.
 double chance_to_decide(const LayoutEstimate& now, const NewSession& then, double limit,
@@ -252,6 +320,71 @@ double chance_to_decide(const LayoutEstimate& now, const NewSession& then, doubl
     return student_t_above((needed - distance) / spread, now.degrees);
   };
   return chance(allowed.above, now.value - limit) + chance(allowed.below, limit - now.value);
+}
+
+/// Compares logarithms of values round by round. Runs of the same round share noise, which their
+/// ratio does not have.
+std::optional<LayoutEstimate> compare_rounds(const LayoutSamplePair& logs) {
+  std::vector<double> log_ratios(logs.candidate.values.size());
+  for (std::size_t i = 0; i < log_ratios.size(); ++i)
+    log_ratios[i] = logs.candidate.values[i] - logs.reference.values[i];
+
+  const auto clusters = make_clusters({log_ratios, logs.candidate.layouts});
+  if (!clusters) return std::nullopt;
+  constexpr double sides = 2.0;  // a ratio scatters because both commands do
+  LayoutEstimate estimate = make_estimate(*clusters, sides, kScaleOfLogarithms);
+  estimate.are_means_equal = is_rounding_error(clusters->range, kScaleOfLogarithms);
+  return estimate;
+}
+
+/// Compares logarithms of values that were not measured in the same rounds.
+std::optional<LayoutEstimate> compare_independent(const LayoutSamplePair& logs) {
+  const auto reference = make_clusters(logs.reference);
+  const auto candidate = make_clusters(logs.candidate);
+  if (!reference || !candidate) return std::nullopt;
+  LayoutEstimate estimate = make_difference(*reference, *candidate);
+  estimate.are_means_equal =
+      is_rounding_error(std::max(reference->range, candidate->range), kScaleOfLogarithms);
+  return estimate;
+}
+
+/// Compares a quantile of each layout. Quantiles are compared like layouts with a single run each.
+std::optional<LayoutEstimate> compare_quantiles(const LayoutSamplePair& samples, double share) {
+  const LayoutValuePair quantiles = reduce_to_layouts(samples, share);
+  return log_ratio_over_layouts({.reference = quantiles.reference.samples(),
+                                 .candidate = quantiles.candidate.samples(),
+                                 .paired = samples.paired});
+}
+
+/// True if neither command varies from run to run.
+bool are_exact(const LayoutSamplePair& samples) {
+  return moments(samples.reference.values).is_exact() &&
+         moments(samples.candidate.values).is_exact();
+}
+
+/// Returns the change of the mean over layouts. `layout_values`: one for each layout.
+Change estimate_change_of_mean(const SamplePair& layout_values, double tail) {
+  const IntervalTails both{.tail_of_delta = tail, .tail_of_mean_change = tail};
+  return estimate_delta(layout_values, both).change_of_mean;
+}
+
+/// Returns the change that an estimate of log(candidate / reference) stands for, with its interval.
+Change make_change(const LayoutEstimate& estimate, double tail) {
+  Change change{.change = std::expm1(without_rounding_error(estimate.value, 1.0))};
+
+  // If all layouts have the same mean, there is no noise from which an interval could be computed.
+  // With enough layouts, an interval without width is still justified.
+  if (estimate.are_means_equal) {
+    constexpr double any_difference = 1.0;  // only its sign matters
+    const double chance = tails_without_noise(any_difference, estimate.layout_count).above;
+    if (chance <= tail) change.bounds = IntervalEnds{*change.change, *change.change};
+    return change;
+  }
+
+  const double reach = estimate.interval_half_width(tail);
+  change.bounds =
+      IntervalEnds{std::expm1(estimate.value - reach), std::expm1(estimate.value + reach)};
+  return change;
 }
 
 }  // namespace
@@ -290,34 +423,12 @@ std::optional<std::size_t> LayoutEstimate::layouts_to_decide(double limit,
   if (fewest_runs_of_layout < kMinRunsOfLayoutForAdvice || layout_count < kLayoutsForAdvice)
     return std::nullopt;
 
-  // Squared standard error of the mean of so many layouts. The noise of runs gives each layout's
-  // own mean the variance `noise_variance`.
-  const auto squared_error_with = [&](std::size_t layouts, double noise_variance) {
-    return (variance_of_layouts + noise_variance) / to_double(layouts);
+  const auto is_likely_to_decide = [&](const NewSession& then) {
+    return chance_to_decide(*this, then, limit, allowed) >= kChanceOfAdvice;
   };
-
-  // More runs of the present layouts remove the noise of runs, but leave the effect of placement as
-  // it is. If unlimited runs are likely to decide, no further layouts are needed. With the same
-  // layouts, the new value differs from the present one only by the noise of the present runs.
-  const double squared_error_without_noise = squared_error_with(layout_count, 0.0);
-  const double squared_error_by_noise =
-      std::max(squared_standard_error - squared_error_without_noise, 0.0);
-  const NewSession with_more_runs{.layouts = layout_count,
-                                  .squared_standard_error = squared_error_without_noise,
-                                  .squared_error_of_difference = squared_error_by_noise};
-  if (chance_to_decide(*this, with_more_runs, limit, allowed) >= kChanceOfAdvice)
-    return std::nullopt;
-
-  // A new session with other layouts differs from this one by the errors of both. It has as many
-  // runs of each layout.
-  const double noise_variance = variance_within_layouts / to_double(fewest_runs_of_layout);
+  if (is_likely_to_decide(repeat_with_more_runs(*this))) return std::nullopt;
   return find_fewest_layouts_above(layout_count, [&](std::size_t layouts) {
-    const double squared_error = squared_error_with(layouts, noise_variance);
-    const NewSession with_more_layouts{
-        .layouts = layouts,
-        .squared_standard_error = squared_error,
-        .squared_error_of_difference = squared_standard_error + squared_error};
-    return chance_to_decide(*this, with_more_layouts, limit, allowed) >= kChanceOfAdvice;
+    return is_likely_to_decide(repeat_with_layouts(*this, layouts));
   });
 }
 
@@ -342,44 +453,14 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamplePair& sam
                                                      std::optional<double> share) {
   const auto& [reference, candidate, paired] = samples;
   if (!are_positive(reference.values) || !are_positive(candidate.values)) return std::nullopt;
-
-  // For a percentile, each layout is reduced to its quantile at `share`. The quantiles are then
-  // compared like layouts with a single run each.
-  if (share) {
-    const LayoutValues quantiles_of_reference = reduce_to_layouts(reference, share);
-    const LayoutValues quantiles_of_candidate = reduce_to_layouts(candidate, share);
-    return log_ratio_over_layouts({.reference = quantiles_of_reference.samples(),
-                                   .candidate = quantiles_of_candidate.samples(),
-                                   .paired = paired});
-  }
+  if (share) return compare_quantiles(samples, *share);
 
   const std::vector<double> reference_logs = logarithms(reference.values);
   const std::vector<double> candidate_logs = logarithms(candidate.values);
-
-  // Runs of the same round share noise, which their ratio does not have.
-  LayoutEstimate estimate;
-  double range_of_means = 0.0;
-  if (paired) {
-    std::vector<double> log_ratios(candidate_logs.size());
-    for (std::size_t i = 0; i < log_ratios.size(); ++i)
-      log_ratios[i] = candidate_logs[i] - reference_logs[i];
-
-    const auto clusters = make_clusters({log_ratios, candidate.layouts});
-    if (!clusters) return std::nullopt;
-    constexpr double sides = 2.0;  // a ratio scatters because both commands do
-    estimate = make_estimate(*clusters, sides, kScaleOfLogarithms);
-    range_of_means = clusters->range;
-  } else {
-    const auto reference_clusters = make_clusters({reference_logs, reference.layouts});
-    const auto candidate_clusters = make_clusters({candidate_logs, candidate.layouts});
-    if (!reference_clusters || !candidate_clusters) return std::nullopt;
-    estimate = make_difference(*reference_clusters, *candidate_clusters);
-    range_of_means = std::max(reference_clusters->range, candidate_clusters->range);
-  }
-
-  constexpr double scale = 1.0;  // a difference of logarithms is a relative difference
-  estimate.are_means_equal = is_rounding_error(range_of_means, scale);
-  return estimate;
+  const LayoutSamplePair logs{.reference = {reference_logs, reference.layouts},
+                              .candidate = {candidate_logs, candidate.layouts},
+                              .paired = paired};
+  return paired ? compare_rounds(logs) : compare_independent(logs);
 }
 
 // Estimates the change between two commands that were measured with several layouts (placements of
@@ -391,59 +472,33 @@ Delta delta_over_layouts(const LayoutSamplePair& samples, const IntervalTails& t
   delta.basis = Basis::Layouts;
 
   // Without a change, the delta says that there are too few layouts.
-  const LayoutValues of_reference = reduce_to_layouts(samples.reference, share);
-  const LayoutValues of_candidate = reduce_to_layouts(samples.candidate, share);
-  if (!have_enough_layouts(of_reference, of_candidate)) return delta;
-  const SamplePair layout_values{
-      .reference = of_reference.values, .candidate = of_candidate.values, .paired = samples.paired};
-
-  const auto change_of_mean_at = [&](double tail) {
-    const IntervalTails both{.tail_of_delta = tail, .tail_of_mean_change = tail};
-    return estimate_delta(layout_values, both).change_of_mean;
-  };
+  const LayoutValuePair values = reduce_to_layouts(samples, share);
+  if (!values.has_enough_layouts()) return delta;
 
   // Users also see the change of the mean, which a percentile does not have.
-  const bool are_runs_exact =
-      moments(samples.reference.values).is_exact() && moments(samples.candidate.values).is_exact();
-  delta.is_exact = are_runs_exact;
-  if (!share) delta.change_of_mean = change_of_mean_at(tails.tail_of_mean_change);
+  if (!share)
+    delta.change_of_mean = estimate_change_of_mean(values.samples(), tails.tail_of_mean_change);
 
   // The shown change is that of the mean logarithm. A value of 0 has no logarithm. Then the mean's
   // change is shown, which is exact only if the runs are, not if just the layouts' means are equal.
   const auto estimate = log_ratio_over_layouts(samples, share);
-  if (!estimate) {
-    static_cast<Change&>(delta) = change_of_mean_at(tails.tail_of_delta);
-    delta.is_exact = are_runs_exact;
-    return delta;
-  }
-
-  delta.change = std::expm1(without_rounding_error(estimate->value, 1.0));
-  delta.widening = estimate->widening;
-
-  // If all layouts have the same mean, there is no noise from which an interval could be computed.
-  // With enough layouts, an interval without width is still justified.
-  if (estimate->are_means_equal) {
-    constexpr double any_difference = 1.0;  // only its sign matters
-    const double chance = tails_without_noise(any_difference, estimate->layout_count).above;
-    if (chance <= tails.tail_of_delta) delta.bounds = IntervalEnds{*delta.change, *delta.change};
-    return delta;
-  }
-
-  const double reach = estimate->interval_half_width(tails.tail_of_delta);
-  delta.bounds =
-      IntervalEnds{std::expm1(estimate->value - reach), std::expm1(estimate->value + reach)};
+  static_cast<Change&>(delta) =
+      estimate ? make_change(*estimate, tails.tail_of_delta)
+               : estimate_change_of_mean(values.samples(), tails.tail_of_delta);
+  delta.is_exact = are_exact(samples);
+  if (estimate) delta.widening = estimate->widening;
   return delta;
 }
 
 MeanTest test_over_layouts(const LayoutSamplePair& samples, double ratio,
                            std::optional<double> share) {
-  const LayoutValues of_reference = reduce_to_layouts(samples.reference, share);
-  const LayoutValues of_candidate = reduce_to_layouts(samples.candidate, share);
-  if (!have_enough_layouts(of_reference, of_candidate)) return {};
+  const LayoutValuePair values = reduce_to_layouts(samples, share);
+  if (!values.has_enough_layouts()) return {};
   const auto estimate = ratio > 0.0 ? log_ratio_over_layouts(samples, share) : std::nullopt;
   if (!estimate)
-    return samples.paired ? paired_mean_test(of_reference.values, of_candidate.values, ratio)
-                          : welch_mean_test(of_reference.values, of_candidate.values, ratio);
+    return samples.paired
+               ? paired_mean_test(values.reference.values, values.candidate.values, ratio)
+               : welch_mean_test(values.reference.values, values.candidate.values, ratio);
   const double difference = without_rounding_error(estimate->value - std::log(ratio), 1.0);
   if (estimate->are_means_equal)
     return {.difference = difference,

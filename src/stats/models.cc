@@ -122,6 +122,64 @@ EffectOverMachines take_single(const Effect& effect, double tail) {
           .bounds = {effect.value - half_width, effect.value + half_width}};
 }
 
+/// Returns the mean of the effects, with the interval that has the probability `tail` beyond each
+/// end. `sums`: weighted by the variance between machines, too.
+EffectOverMachines take_weighted_mean(const WeightedSums& sums, double degrees, double tail) {
+  // The variance of the weighted mean is 1 / (sum of the weights), times Hartung and Knapp's
+  // factor, which corrects for the estimated variance between machines. At least 1: Jackson and
+  // others 2017.
+  const double factor = std::max(1.0, sums.squares / degrees);
+  const double standard_error = std::sqrt(factor / sums.w);
+  const double half_width = student_t_quantile_above(tail, degrees) * standard_error;
+  return {.value = sums.mean,
+          .standard_error = standard_error,
+          .bounds = {sums.mean - half_width, sums.mean + half_width}};
+}
+
+/// Returns I^2 (Higgins & Thompson 2002): the share of the variance that is not the error of a
+/// typical machine. `sums`: weighted without the variance between machines.
+double share_between_machines(const WeightedSums& sums, double degrees, double variance_between) {
+  const double typical_variance = degrees * sums.w / (sums.w * sums.w - sums.w2);
+  return variance_between / (variance_between + typical_variance);
+}
+
+/// True if one power law fits these points better than all others.
+bool has_best_fit(std::span<const double> x, std::span<const double> y) {
+  if (x.size() < kMinPoints) return false;
+  if (!are_positive(x) || !are_positive(y)) return false;
+
+  // If all points have the same x, lines of any slope fit them equally well.
+  const auto is_first_x = [&](double value) { return value == x.front(); };
+  return !std::ranges::all_of(x, is_first_x);
+}
+
+/// The means of x and y, and the sums of the products of their distances from the means.
+struct LineSums {
+  double mean_x = 0.0;
+  double mean_y = 0.0;
+  double squares_of_x = 0.0;
+  double products = 0.0;
+  double squares_of_y = 0.0;
+};
+
+LineSums sum_up(const std::vector<double>& x, const std::vector<double>& y) {
+  LineSums sums{.mean_x = mean_of(x), .mean_y = mean_of(y)};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sums.squares_of_x += (x[i] - sums.mean_x) * (x[i] - sums.mean_x);
+    sums.products += (x[i] - sums.mean_x) * (y[i] - sums.mean_y);
+    sums.squares_of_y += (y[i] - sums.mean_y) * (y[i] - sums.mean_y);
+  }
+  return sums;
+}
+
+/// Returns the half width of the interval of a regression's slope, by Student's t.
+double half_width_of_slope(const LineSums& sums, double unexplained_squares, double points,
+                           double confidence) {
+  const double degrees = points - 2.0;  // the line's two parameters have spent two
+  return student_t_quantile_above((1.0 - confidence) / 2.0, degrees) *
+         std::sqrt(unexplained_squares / degrees / sums.squares_of_x);
+}
+
 }  // namespace
 
 // Combines the effects that machines measured (a random-effects meta-analysis). Each machine's true
@@ -140,69 +198,36 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
   const double variance_between = find_variance_between(effects);
   const WeightedSums sums(effects, variance_between);
 
-  // The variance of the weighted mean is 1 / (sum of the weights), times Hartung and Knapp's
-  // factor, which corrects for the estimated variance between machines. At least 1: Jackson and
-  // others 2017.
-  const double factor = std::max(1.0, sums.squares / degrees);
-  EffectOverMachines combined;
-  combined.value = sums.mean;
-  combined.standard_error = std::sqrt(factor / sums.w);
-  const double half_width = student_t_quantile_above(tail, degrees) * combined.standard_error;
-  combined.bounds = {combined.value - half_width, combined.value + half_width};
+  EffectOverMachines combined = take_weighted_mean(sums, degrees, tail);
   combined.deviation_between_machines = std::sqrt(variance_between);
 
   // Cochran's test that all machines have the same effect. In this model, the variance between them
   // is 0.
   const WeightedSums sums_of_same(effects, 0.0);
   combined.p_same = chi_squared_above(sums_of_same.squares, degrees);
-
-  // I^2 (Higgins & Thompson 2002): the share of the variance that is not the error of a typical
-  // machine.
-  const double typical_variance =
-      degrees * sums_of_same.w / (sums_of_same.w * sums_of_same.w - sums_of_same.w2);
-  combined.heterogeneity = variance_between / (variance_between + typical_variance);
-
+  combined.heterogeneity = share_between_machines(sums_of_same, degrees, variance_between);
   return combined;
 }
 
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
                                       double confidence) {
-  if (x.size() < kMinPoints) return std::nullopt;
-  if (!are_positive(x) || !are_positive(y)) return std::nullopt;
-
-  // If all points have the same x, lines of any slope fit them equally well.
-  const auto is_first_x = [&](double value) { return value == x.front(); };
-  if (std::ranges::all_of(x, is_first_x)) return std::nullopt;
+  if (!has_best_fit(x, y)) return std::nullopt;
 
   // The logarithms of a power law y = factor * x^exponent are a straight line, log y = log factor +
   // exponent * log x. The line is fitted by least squares.
-  const std::vector<double> log_x = logarithms(x);
-  const std::vector<double> log_y = logarithms(y);
-  const double mean_x = mean_of(log_x);
-  const double mean_y = mean_of(log_y);
-
-  double squares_of_x = 0.0;
-  double products = 0.0;
-  double squares_of_y = 0.0;
-  for (std::size_t i = 0; i < log_x.size(); ++i) {
-    squares_of_x += (log_x[i] - mean_x) * (log_x[i] - mean_x);
-    products += (log_x[i] - mean_x) * (log_y[i] - mean_y);
-    squares_of_y += (log_y[i] - mean_y) * (log_y[i] - mean_y);
-  }
+  const LineSums sums = sum_up(logarithms(x), logarithms(y));
+  PowerLaw law;
+  law.exponent = sums.products / sums.squares_of_x;
+  law.factor = std::exp(sums.mean_y - law.exponent * sums.mean_x);
 
   // R^2 is the share of the squares of y that the line explains. Rounding must not make the rest
   // negative.
-  PowerLaw law;
-  law.exponent = products / squares_of_x;
-  law.factor = std::exp(mean_y - law.exponent * mean_x);
-  const double unexplained_squares = std::max(squares_of_y - law.exponent * products, 0.0);
-  law.r_squared = squares_of_y > 0.0 ? 1.0 - unexplained_squares / squares_of_y : 1.0;
+  const double unexplained_squares =
+      std::max(sums.squares_of_y - law.exponent * sums.products, 0.0);
+  law.r_squared = sums.squares_of_y > 0.0 ? 1.0 - unexplained_squares / sums.squares_of_y : 1.0;
 
-  // The interval of a regression's slope, by Student's t. The line's two parameters have spent two
-  // degrees of freedom.
-  const double degrees = static_cast<double>(log_x.size()) - 2.0;
-  const double half_width = student_t_quantile_above((1.0 - confidence) / 2.0, degrees) *
-                            std::sqrt(unexplained_squares / degrees / squares_of_x);
+  const double half_width =
+      half_width_of_slope(sums, unexplained_squares, static_cast<double>(x.size()), confidence);
   law.exponent_low = law.exponent - half_width;
   law.exponent_high = law.exponent + half_width;
 

@@ -92,6 +92,15 @@ class SampleQuantile {
   double share_;
 };
 
+/// Returns the correlation of two conditions (the phi coefficient). `p`, `q`: shares of rounds in
+/// which they hold. `share_of_both`: that in which both do. A negative correlation becomes 0.
+double correlate_conditions(double p, double q, double share_of_both) {
+  // The product of the standard deviations is 0 if a condition holds in all rounds or in none.
+  const double covariance = share_of_both - p * q;
+  const double scale = std::sqrt(p * (1.0 - p) * q * (1.0 - q));
+  return scale > 0.0 ? std::clamp(covariance / scale, 0.0, 1.0) : 0.0;
+}
+
 /// Returns the correlation over rounds between two conditions: the reference is at most its
 /// quantile, and the candidate is at most its quantile. A negative correlation becomes 0. If rounds
 /// that are slow for one command are slow for the other, too, the change of the quantile is more
@@ -110,14 +119,9 @@ double correlation_of_tails(std::span<const double> reference, double quantile_o
     count_of_both += is_in_reference && is_in_candidate ? 1.0 : 0.0;
   }
 
-  // The correlation of two binary variables (the phi coefficient). `scale` is the product of their
-  // standard deviations. It is 0 if a condition holds in all rounds or in none.
   const auto rounds = static_cast<double>(reference.size());
-  const double p = count_of_reference / rounds;
-  const double q = count_of_candidate / rounds;
-  const double covariance = count_of_both / rounds - p * q;
-  const double scale = std::sqrt(p * (1.0 - p) * q * (1.0 - q));
-  return scale > 0.0 ? std::clamp(covariance / scale, 0.0, 1.0) : 0.0;
+  return correlate_conditions(count_of_reference / rounds, count_of_candidate / rounds,
+                              count_of_both / rounds);
 }
 
 /// Returns the distance of a difference of two estimates, by the law of cosines: the more they are

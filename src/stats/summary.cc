@@ -75,6 +75,12 @@ double sum_of_squares(const Moments& about) {
   return about.variance.value_or(0.0) * (to_double(about.count) - 1.0);
 }
 
+/// Returns the standard deviation of samples from the means of their groups.
+double pool_deviations(const Moments& low, const Moments& high) {
+  const auto count = to_double(low.count + high.count);
+  return std::sqrt((sum_of_squares(low) + sum_of_squares(high)) / (count - 2.0));
+}
+
 /// Returns the smallest difference of two samples that is not a rounding error; 0 if there is no
 /// such difference.
 double find_smallest_difference(std::span<const double> ascending) {
@@ -85,6 +91,22 @@ double find_smallest_difference(std::span<const double> ascending) {
     if (!is_rounding_error(step, scale) && (smallest == 0.0 || step < smallest)) smallest = step;
   }
   return smallest;
+}
+
+/// Returns the standard deviation that rounding to the ticks of a coarse clock may cause.
+double deviation_by_rounding(std::span<const double> ascending) {
+  // The error is distributed uniformly, so its variance is a twelfth of the squared tick.
+  const double tick = find_smallest_difference(ascending);
+  return tick / std::sqrt(12.0);
+}
+
+/// True if two groups, whose values have the standard `deviation`, are modes. Even a single mode is
+/// split into two groups, but those are closer together than this. A few outliers make no mode.
+bool are_modes(const TwoModes& groups, double deviation) {
+  constexpr double min_distance_in_deviations = 4.5;
+  constexpr double min_share = 0.2;
+  return groups.high_mean - groups.low_mean > min_distance_in_deviations * deviation &&
+         groups.smaller_share >= min_share;
 }
 
 }  // namespace
@@ -261,30 +283,19 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
   const Moments low = moments(std::span(ascending).first(count_of_low));
   const Moments high = moments(std::span(ascending).subspan(count_of_low));
 
-  const auto count = to_double(series.size());
-  const double pooled_deviation =
-      std::sqrt((sum_of_squares(low) + sum_of_squares(high)) / (count - 2.0));
+  const double pooled_deviation = pool_deviations(low, high);
   const double distance = high.mean - low.mean;
-
   TwoModes result{.low_mean = low.mean,
                   .high_mean = high.mean,
-                  .smaller_share = static_cast<double>(std::min(low.count, high.count)) / count};
+                  .smaller_share = static_cast<double>(std::min(low.count, high.count)) /
+                                   to_double(series.size())};
   if (distance > 0.0)
     result.separation = pooled_deviation > 0.0 ? distance / pooled_deviation
                                                : std::numeric_limits<double>::infinity();
 
-  // A clock with a coarse tick makes groups of values, too. Rounding to ticks is an error with a
-  // uniform distribution, whose variance is a twelfth of the squared tick.
-  const double tick = find_smallest_difference(ascending);
-  const double deviation_by_rounding = tick / std::sqrt(12.0);
-
-  // Even a single mode is split into two groups, but those are closer together than this. A few
-  // outliers make no mode.
-  constexpr double min_distance_in_deviations = 4.5;
-  constexpr double min_share = 0.2;
-  const double deviation = std::hypot(pooled_deviation, deviation_by_rounding);
+  // A clock with a coarse tick makes groups of values, too.
   result.is_bimodal =
-      distance > min_distance_in_deviations * deviation && result.smaller_share >= min_share;
+      are_modes(result, std::hypot(pooled_deviation, deviation_by_rounding(ascending)));
   return result;
 }
 

@@ -12,7 +12,6 @@
 #include "report/lines.h"
 #include "report/style.h"
 #include "results/function_changes.h"
-#include "run/builds.h"
 #include "run/programs.h"
 
 #include <algorithm>
@@ -73,6 +72,42 @@ bool is_fault_of_command(const Outcome& outcome, bool has_shell) {
   return false;
 }
 
+/// What one of the two commands of a session has done wrong.
+struct CommandFailure {
+  std::size_t command = 0;  ///< 0: the reference, 1: the candidate
+  std::string text{};       ///< goes on after the name of the commit
+};
+
+std::optional<CommandFailure> find_missing_value(const SessionResult& measured) {
+  if (!measured.command_at_fault) return std::nullopt;
+  return CommandFailure{*measured.command_at_fault,
+                        "lacks the metric or the output that is expected of it"};
+}
+
+/// Returns the command whose hook ended a session.
+std::optional<CommandFailure> find_failed_hook(const EarlyEnd& reason) {
+  constexpr bool has_shell = true;
+  const auto* const failed = std::get_if<HookFailed>(&reason);
+  if (failed == nullptr || !is_fault_of_command(failed->outcome, has_shell)) return std::nullopt;
+  return CommandFailure{failed->command, "fails: a hook did not succeed"};
+}
+
+/// Returns the command whose run ended a session.
+std::optional<CommandFailure> find_failed_run(const EarlyEnd& reason, const Plan& plan) {
+  const auto* const failed = std::get_if<RunFailed>(&reason);
+  if (failed == nullptr || !is_fault_of_command(failed->outcome, plan.shell.has_value()))
+    return std::nullopt;
+  return CommandFailure{failed->step.command,
+                        "fails: the command " + report::outcome_text(failed->outcome)};
+}
+
+/// Returns the first obstacle to a verdict; null if there is none.
+const gate::Hindrance* find_hindrance(const std::vector<gate::Verdict>& verdicts) {
+  for (const gate::Verdict& verdict : verdicts)
+    if (verdict.hindrance.obstacle != gate::Obstacle::None) return &verdict.hindrance;
+  return nullptr;
+}
+
 /// Returns the command (0: the reference, 1: the candidate) that prevents a comparison by what it
 /// did; nullopt if the way of measuring prevents it.
 std::optional<std::size_t> find_command_at_fault(const gate::Hindrance& hindrance) {
@@ -125,6 +160,43 @@ void add_functions(const Results& results, const std::string& metric,
           {function.name, function.own.reference_mean, function.own.candidate_mean});
 }
 
+/// Returns the builds of a commit in the worktree `folder`, one for each layout.
+std::vector<Build> make_builds(const Request& request, const Commit& commit,
+                               const std::string& folder) {
+  // The environment, which lauka takes as one list for each command, is the same for all commits.
+  const auto& environments = request.options.commands.environment;
+  const bool has_layouts = request.options.run.layouts.has_value();
+  const std::uint64_t layouts = request.options.run.layouts.value_or(1);
+
+  std::vector<Build> builds;
+  builds.reserve(layouts);
+  for (std::uint64_t layout = 1; layout <= layouts; ++layout) {
+    Build& build = builds.emplace_back();
+    build.name_in_messages = commit.short_id();
+    build.line = has_layouts ? fill_in_layout(request.build, layout) : request.build;
+    build.folder = folder;
+    if (!environments.empty()) build.environment = environments.front();
+  }
+  return builds;
+}
+
+/// Why a call of lauka has measured nothing. Both members are nullopt if it has measured.
+struct CallFailure {
+  std::optional<int> status{};  ///< of a step that has said why it failed
+  std::optional<std::size_t> command_without_program{};
+};
+
+/// Measures the session of a call, and returns why that failed.
+CallFailure measure_session(Call& call) {
+  std::optional<int> status = add_benchmarks(call);
+  if (!status) status = prepare(call);
+  if (status) return {.status = status};
+
+  const auto command = find_command_without_program(call.benchmarks.front().plan, call.user);
+  if (command) return {.command_without_program = command};
+  return {.status = measure(call)};
+}
+
 }  // namespace
 
 std::string Worker::path_of(Tree tree) const {
@@ -174,34 +246,42 @@ std::optional<int> Worker::check_options() {
   return status;
 }
 
-// Opens the work folder and the log in it. If the log is about the same search, which `head`
-// describes, it tells what an interrupted call has done already.
-Result<void> Worker::begin(const std::string& head) {
-  const os::ActAs owner(user_);
-  if (owner.error()) return *owner.error();
-
-  // A log shows that an earlier search has made the worktrees. Without one, folders with their
-  // names belong to somebody else, and are never removed. A file that is not a log is refused
-  // below.
-  const std::string log_path = work_ + "/log";
+/// Returns an error if a folder with the name of a worktree belongs to somebody else.
+std::optional<Error> Worker::refuse_foreign_folders() const {
+  // A log shows that an earlier search has made the worktrees. Without one, such folders are never
+  // removed. A file that is not a log is refused when it is opened.
   std::error_code error;
-  const std::uintmax_t log_bytes = std::filesystem::file_size(log_path, error);
+  const std::uintmax_t log_bytes = std::filesystem::file_size(log_path(), error);
   const bool has_log = !error && log_bytes > 0;
   for (const Tree tree : kTrees)
     if (!has_log && os::is_there(path_of(tree)))
       return Error{fmt::format("{} exists, but does not belong to a search", cited(path_of(tree))),
                    "remove it, or use --work DIR with another folder"};
+  return std::nullopt;
+}
 
+/// Makes the work folder if necessary. Returns an error if nothing can be written in it.
+std::optional<Error> Worker::make_work_folder() const {
+  std::error_code error;
   std::filesystem::create_directories(work_, error);
   if (error)
     return Error{fmt::format("the folder {} cannot be made: {}", cited(work_), error.message()),
                  "use --work DIR"};
-  if (auto full = find_full_disk()) {
-    std::filesystem::remove(work_, error);  // does nothing if the folder is not empty
-    return *std::move(full);
-  }
 
-  auto journal = Journal::open(log_path, head);
+  auto full = find_full_disk();
+  if (full) std::filesystem::remove(work_, error);  // does nothing if the folder is not empty
+  return full;
+}
+
+// Opens the work folder and the log in it. If the log is about the same search, which `head`
+// describes, it tells what an interrupted call has done already.
+Result<void> Worker::begin(const std::string& head) {
+  const os::ActAs owner(user_);
+  if (owner.error()) return *owner.error();
+  if (auto foreign = refuse_foreign_folders()) return *std::move(foreign);
+  if (auto failed = make_work_folder()) return *std::move(failed);
+
+  auto journal = Journal::open(log_path(), head);
   if (!journal) return journal.error();
   journal_ = *std::move(journal);
   read_entries();
@@ -293,54 +373,35 @@ std::optional<Stop> Worker::stop_if_disk_is_full() const {
   return Stop{print_error(*full, ExitStatus::Failed)};
 }
 
+/// Returns why the build of a commit failed. Stops the search if the commit is not to blame.
+OrStop<std::string> Worker::take_failed_build(const Commit& commit, const BuildFailed& failed) {
+  // A shell that does not start, or a full disk, would fail the build of any commit.
+  if (std::holds_alternative<NotStarted>(failed.outcome))
+    return Stop{print_error(
+        {fmt::format("the build of {} {}", commit.short_id(), report::outcome_text(failed.outcome)),
+         "try the command of --build in your checkout"},
+        ExitStatus::Failed)};
+  if (const auto stop = stop_if_disk_is_full()) return *stop;
+
+  keep_output(commit, failed.output_end);
+  return "does not build: the build " + report::outcome_text(failed.outcome);
+}
+
 /// Runs the command of --build, once for each layout. Returns why the build failed; empty if it
 /// succeeded, or was interrupted, as the caller finds out. If the commit is not to blame for the
 /// failure, the search stops.
 OrStop<std::string> Worker::run_build(Tree tree, const Commit& commit) {
   if (request_.build.empty()) return no_failure();
 
-  // The environment, which lauka takes as one list for each command, is the same for all commits.
-  const auto& environments = request_.options.commands.environment;
-  const bool has_layouts = request_.options.run.layouts.has_value();
-  const std::uint64_t layouts = request_.options.run.layouts.value_or(1);
-
-  std::vector<Build> builds;
-  builds.reserve(layouts);
-  for (std::uint64_t layout = 1; layout <= layouts; ++layout) {
-    Build& build = builds.emplace_back();
-    build.name_in_messages = commit.short_id();
-    build.line = has_layouts ? fill_in_layout(request_.build, layout) : request_.build;
-    build.folder = path_of(tree);
-    if (!environments.empty()) build.environment = environments.front();
-  }
-
-  const auto run = run_builds_by(*launcher_, builds, user_);
+  const auto failed =
+      run_builds_by(*launcher_, make_builds(request_, commit, path_of(tree)), user_);
   if (os::first_interrupt_signal() != 0) return no_failure();
-  if (!run) return Stop{print_error(run.error(), ExitStatus::Failed)};
-  const std::optional<BuildFailed>& failed = *run;
-  if (!failed) return no_failure();
-
-  // A shell that does not start, or a full disk, would fail the build of any commit.
-  if (std::holds_alternative<NotStarted>(failed->outcome))
-    return Stop{print_error({fmt::format("the build of {} {}", commit.short_id(),
-                                         report::outcome_text(failed->outcome)),
-                             "try the command of --build in your checkout"},
-                            ExitStatus::Failed)};
-  if (const auto stop = stop_if_disk_is_full()) return *stop;
-
-  keep_output(commit, failed->output_end);
-  return "does not build: the build " + report::outcome_text(failed->outcome);
+  if (!failed) return Stop{print_error(failed.error(), ExitStatus::Failed)};
+  return *failed ? take_failed_build(commit, **failed) : no_failure();
 }
 
-// Logs the build when it begins and when it ends, so that a later call knows which worktrees it can
-// use as they are. Returns why the commit cannot be built; empty if it is built.
-OrStop<std::string> Worker::build(Tree tree, const Commit& commit) {
-  if (has_lost_output_) return kStopAsFailed;
-  if (is_built(tree, commit)) return no_failure();
-
-  say(fmt::format("building {}", describe(commit)));
-  if (has_lost_output_) return kStopAsFailed;
-
+/// Checks out a commit in a worktree where it is to be built. Stops the search if git fails.
+std::optional<Stop> Worker::begin_build(Tree tree, const Commit& commit) {
   const std::string tree_name = name_of(tree);
   add_entry(fmt::format("{} {} {}", kBuildingEntry, tree_name, commit.id));
   built_ids_.erase(tree_name);
@@ -352,20 +413,36 @@ OrStop<std::string> Worker::build(Tree tree, const Commit& commit) {
   half_built_.insert(tree_name);
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
   if (!checked_out) return Stop{print_error(checked_out.error(), ExitStatus::Failed)};
+  return std::nullopt;
+}
 
-  // A worktree lacks some files of a commit, such as those of submodules.
-  const auto obstacle = repository_.find_obstacle(commit.id);
-  auto failure_or_stop = obstacle ? OrStop<std::string>(obstacle->what) : run_build(tree, commit);
-  if (os::first_interrupt_signal() != 0) return stop_for_signal();
-  if (const auto* stop = std::get_if<Stop>(&failure_or_stop)) return *stop;
-
-  std::string failure = std::get<std::string>(std::move(failure_or_stop));
+/// Keeps the result of a build: why it failed; empty if it succeeded.
+void Worker::end_build(Tree tree, const Commit& commit, const std::string& failure) {
+  const std::string tree_name = name_of(tree);
   half_built_.erase(tree_name);
   const bool has_succeeded = failure.empty();
   add_entry(
       fmt::format("{} {} {}", has_succeeded ? kBuiltEntry : kUnbuiltEntry, tree_name, commit.id));
   if (has_succeeded) built_ids_[tree_name] = commit.id;
-  return failure;
+}
+
+// Logs the build when it begins and when it ends, so that a later call knows which worktrees it can
+// use as they are. Returns why the commit cannot be built; empty if it is built.
+OrStop<std::string> Worker::build(Tree tree, const Commit& commit) {
+  if (has_lost_output_) return kStopAsFailed;
+  if (is_built(tree, commit)) return no_failure();
+
+  say(fmt::format("building {}", describe(commit)));
+  if (has_lost_output_) return kStopAsFailed;
+  if (const auto stop = begin_build(tree, commit)) return *stop;
+
+  // A worktree lacks some files of a commit, such as those of submodules.
+  const auto obstacle = repository_.find_obstacle(commit.id);
+  auto failure_or_stop = obstacle ? OrStop<std::string>(obstacle->what) : run_build(tree, commit);
+  if (os::first_interrupt_signal() != 0) return stop_for_signal();
+  if (const auto* failure = std::get_if<std::string>(&failure_or_stop))
+    end_build(tree, commit, *failure);
+  return failure_or_stop;
 }
 
 /// True if the latest build in a worktree was that of `commit`, and the worktree is still there.
@@ -424,29 +501,19 @@ OrStop<MeasuredCandidate> Worker::take_early_end(const Call& call,
                                                  const ComparedCommits& compared) const {
   const Benchmark& benchmark = call.benchmarks.front();  // the only one
   const SessionResult& measured = benchmark.session_result;
-  const EarlyEnd& reason = *measured.session.cut_short;
   print_to_standard_error(report::early_end_lines(measured.session, call.options.commands.names,
                                                   report::AdviceToEndRuns::None));
 
   // Command 0 is the reference, and command 1 the candidate. If a metric, an output or a hook of
   // a reference fails that ran in an earlier session, the lines above say all that is to say.
   const std::size_t first_to_blame = compared.is_reference_untested ? 0 : 1;
-  if (measured.command_at_fault && *measured.command_at_fault >= first_to_blame)
-    return take_failure(compared, *measured.command_at_fault,
-                        "lacks the metric or the output that is expected of it");
+  const EarlyEnd& reason = *measured.session.cut_short;
+  for (const auto& failure : {find_missing_value(measured), find_failed_hook(reason)})
+    if (failure && failure->command >= first_to_blame)
+      return take_failure(compared, failure->command, failure->text);
 
-  constexpr bool hooks_have_shell = true;
-  const auto* const failed_hook = std::get_if<HookFailed>(&reason);
-  if (failed_hook != nullptr && failed_hook->command >= first_to_blame &&
-      is_fault_of_command(failed_hook->outcome, hooks_have_shell))
-    return take_failure(compared, failed_hook->command, "fails: a hook did not succeed");
-
-  const bool commands_have_shell = benchmark.plan.shell.has_value();
-  const auto* const failed_run = std::get_if<RunFailed>(&reason);
-  if (failed_run != nullptr && is_fault_of_command(failed_run->outcome, commands_have_shell))
-    return take_failure(compared, failed_run->step.command,
-                        "fails: the command " + report::outcome_text(failed_run->outcome));
-
+  if (const auto failure = find_failed_run(reason, benchmark.plan))
+    return take_failure(compared, failure->command, failure->text);
   return kStopAsFailed;
 }
 
@@ -490,40 +557,15 @@ Call Worker::make_comparison_call(const ComparedCommits& compared, Question ques
   return call;
 }
 
-// Compares by a session of lauka, in which the gates of the question are decided. A failure of a
-// commit is a result, too. Anything else that prevents the comparison stops the search.
-OrStop<MeasuredCandidate> Worker::compare(const CommitInTree& reference,
-                                          const CommitInTree& candidate, Question question) {
-  if (has_lost_output_) return kStopAsFailed;
-  const ComparedCommits compared{reference, candidate, question.is_reference_untested};
-  const bool lists_functions = question.lists_functions;
-  Call call = make_comparison_call(compared, std::move(question));
-
-  // Each step returns an exit status if it has failed and has said why.
-  std::optional<int> failed_status = add_benchmarks(call);
-  if (!failed_status) failed_status = prepare(call);
-  std::optional<std::size_t> command_without_program;
-  if (!failed_status)
-    command_without_program = find_command_without_program(call.benchmarks.front().plan, call.user);
-  if (!failed_status && !command_without_program) failed_status = measure(call);
-  launcher_ = std::move(call.launcher);  // which make_comparison_call() gave to the call
-
-  if (os::first_interrupt_signal() != 0) return stop_for_signal();
-  if (command_without_program)
-    return take_failure(compared, *command_without_program,
-                        "does not make the program that is to be run");
-
-  // A failed step lies with the command line or the machine, and not with a commit.
-  if (failed_status) return kStopAsFailed;
-
+/// Returns what a session that was measured has shown.
+OrStop<MeasuredCandidate> Worker::take_session(Call& call, const ComparedCommits& compared) const {
   SessionResult& measured = call.benchmarks.front().session_result;
   if (measured.session.cut_short) return take_early_end(call, compared);
 
   // Without comparable values, an undecided gate says nothing about a change.
   MeasuredCandidate result{.verdicts = measured.findings.verdicts};
-  for (const gate::Verdict& verdict : result.verdicts)
-    if (verdict.hindrance.obstacle != gate::Obstacle::None)
-      return take_hindrance(verdict.hindrance, compared);
+  if (const gate::Hindrance* hindrance = find_hindrance(result.verdicts))
+    return take_hindrance(*hindrance, compared);
 
   // An undecided gate has waited for its last look at the results. The number of rounds is then
   // that of any such session, and says nothing about their noise.
@@ -533,8 +575,31 @@ OrStop<MeasuredCandidate> Worker::compare(const CommitInTree& reference,
 
   const Results results = analyse_session(call);
   add_change(results, request_.metric(), result);
-  if (lists_functions) add_functions(results, request_.metric(), result);
+  if (compared.lists_functions) add_functions(results, request_.metric(), result);
   return result;
+}
+
+// Compares by a session of lauka, in which the gates of the question are decided. A failure of a
+// commit is a result, too. Anything else that prevents the comparison stops the search.
+OrStop<MeasuredCandidate> Worker::compare(const CommitInTree& reference,
+                                          const CommitInTree& candidate, Question question) {
+  if (has_lost_output_) return kStopAsFailed;
+  const ComparedCommits compared{.reference = reference,
+                                 .candidate = candidate,
+                                 .lists_functions = question.lists_functions,
+                                 .is_reference_untested = question.is_reference_untested};
+  Call call = make_comparison_call(compared, std::move(question));
+  const CallFailure failed = measure_session(call);
+  launcher_ = std::move(call.launcher);  // which make_comparison_call() gave to the call
+
+  if (os::first_interrupt_signal() != 0) return stop_for_signal();
+  if (failed.command_without_program)
+    return take_failure(compared, *failed.command_without_program,
+                        "does not make the program that is to be run");
+
+  // A failed step lies with the command line or the machine, and not with a commit.
+  if (failed.status) return kStopAsFailed;
+  return take_session(call, compared);
 }
 
 }  // namespace lauka::bisect

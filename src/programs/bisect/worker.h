@@ -8,6 +8,7 @@
 #include "core/condition.h"
 #include "core/metric.h"
 #include "gate/verdict.h"
+#include "run/builds.h"
 
 #include <map>
 #include <memory>
@@ -83,6 +84,7 @@ struct WorkerSetup {
 struct ComparedCommits {
   const CommitInTree& reference;
   const CommitInTree& candidate;
+  bool lists_functions = false;        ///< Question::lists_functions
   bool is_reference_untested = false;  ///< Question::is_reference_untested
 };
 
@@ -138,6 +140,9 @@ class Worker {
   Call make_comparison_call(const ComparedCommits& compared, Question question);
   bool is_built(Tree tree, const Commit& commit) const;
   OrStop<std::string> run_build(Tree tree, const Commit& commit);
+  OrStop<std::string> take_failed_build(const Commit& commit, const BuildFailed& failed);
+  std::optional<Stop> begin_build(Tree tree, const Commit& commit);
+  void end_build(Tree tree, const Commit& commit, const std::string& failure);
   std::string output_file_of(const Commit& commit) const;
   void keep_output(const Commit& commit, const std::string& output);
   std::optional<Error> find_full_disk() const;
@@ -145,9 +150,13 @@ class Worker {
   OrStop<MeasuredCandidate> take_failure(const ComparedCommits& compared, std::size_t command,
                                          const std::string& failure) const;
   OrStop<MeasuredCandidate> take_early_end(const Call& call, const ComparedCommits& compared) const;
+  OrStop<MeasuredCandidate> take_session(Call& call, const ComparedCommits& compared) const;
   std::optional<std::string> find_left_out_file(Tree tree) const;
   OrStop<MeasuredCandidate> take_hindrance(const gate::Hindrance& hindrance,
                                            const ComparedCommits& compared) const;
+  std::optional<Error> refuse_foreign_folders() const;
+  std::optional<Error> make_work_folder() const;
+  std::string log_path() const { return work_ + "/log"; }
   void read_entries();
   void read_build_entry(std::string_view kind, const std::string& tree,
                         const std::string& commit_id);

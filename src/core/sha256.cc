@@ -30,10 +30,9 @@ std::uint32_t word_at(std::string_view block, std::size_t at) {
   return byte(0) << 24U | byte(1) << 16U | byte(2) << 8U | byte(3);
 }
 
-/// Updates the state of a hash with a block of 64 bytes (FIPS 180-4, 6.2.2). The names a to h, t
-/// and the numbers of bits are those of the standard.
-void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
-  // The message schedule: the 16 words of the block, and 48 words that are computed from them.
+/// Returns the message schedule: the 16 words of the block, and 48 words that are computed from
+/// them.
+std::array<std::uint32_t, 64> schedule_words(std::string_view block) {
   std::array<std::uint32_t, 64> words{};
   for (std::size_t t = 0; t < 16; ++t) words[t] = word_at(block, t);
   for (std::size_t t = 16; t < words.size(); ++t) {
@@ -43,6 +42,13 @@ void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
     const std::uint32_t sigma1 = rotate_right(w2, 17) ^ rotate_right(w2, 19) ^ (w2 >> 10U);
     words[t] = words[t - 16] + sigma0 + words[t - 7] + sigma1;
   }
+  return words;
+}
+
+/// Updates the state of a hash with a block of 64 bytes (FIPS 180-4, 6.2.2). The names a to h, t
+/// and the numbers of bits are those of the standard.
+void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
+  const std::array<std::uint32_t, 64> words = schedule_words(block);
 
   // One round of the compression, which changes only d and h. The standard then moves each variable
   // to the next place (h = g, g = f, ...). Here the next round takes them in shifted order instead,

@@ -243,6 +243,17 @@ Result<double> find_unit_size(std::string_view written_unit, const OwnUnit& unit
   return written.size_in_base_units;
 }
 
+/// Returns the unit that is left of the words of a reported line; an error if something else is
+/// left.
+Result<OwnUnit> parse_unit_word(const std::vector<std::string_view>& words) {
+  const std::string_view unit = words.front();
+  if (words.size() > 1 || !is_unit_word(unit))
+    return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",
+                             cited(words.back())),
+                 kReportedLineExample};
+  return parse_own_unit(unit);
+}
+
 /// Returns the unit that follows a number directly, as in 12ms; nullopt if there is none, or an
 /// unknown one (Unit::Ratio), which is an error that the parser of the value reports.
 std::optional<OwnUnit> find_unit_in(std::string_view value) {
@@ -358,12 +369,9 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
     return reported;
   }
 
-  const std::string_view unit = words.front();
-  if (words.size() > 1 || !is_unit_word(unit))
-    return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",
-                             cited(words.back())),
-                 kReportedLineExample};
-  reported.metric.unit = parse_own_unit(unit);
+  auto unit = parse_unit_word(words);
+  if (!unit) return unit.error();
+  reported.metric.unit = *std::move(unit);
   return reported;
 }
 

@@ -64,6 +64,24 @@ Error make_syntax_error(int error, PCRE2_SIZE offset) {
                "put a \\ before each character that has no special meaning"};
 }
 
+/// Returns the code (a pcre2_code) to which PCRE2 compiles the pattern.
+Result<std::shared_ptr<void>> compile_code(std::string_view text) {
+  const CompileContext context = make_compile_context();
+  if (!context) return make_memory_error();
+
+  // Programs may write any bytes, so these are never decoded as UTF-8. A search is made in several
+  // calls with some starting offsets each, which needs the option for the offset limit.
+  constexpr std::uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
+                                    PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT;
+  int error = 0;
+  PCRE2_SIZE error_offset = 0;
+  std::shared_ptr<void> code(
+      pcre2_compile(as_bytes(text), text.size(), options, &error, &error_offset, context.get()),
+      [](void* compiled) { pcre2_code_free(static_cast<pcre2_code*>(compiled)); });
+  if (code == nullptr) return make_syntax_error(error, error_offset);
+  return code;
+}
+
 std::uint32_t count_groups(const pcre2_code* code) {
   std::uint32_t count = 0;
   pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &count);
@@ -78,25 +96,14 @@ Error make_too_many_steps_error() {
 }  // namespace
 
 Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
-  const CompileContext context = make_compile_context();
-  if (!context) return make_memory_error();
-
-  // Programs may write any bytes, so these are never decoded as UTF-8. A search is made in several
-  // calls with some starting offsets each, which needs the option for the offset limit.
-  constexpr std::uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
-                                    PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT;
-  int error = 0;
-  PCRE2_SIZE error_offset = 0;
-  std::shared_ptr<void> code(
-      pcre2_compile(as_bytes(text), text.size(), options, &error, &error_offset, context.get()),
-      [](void* compiled) { pcre2_code_free(static_cast<pcre2_code*>(compiled)); });
-  if (code == nullptr) return make_syntax_error(error, error_offset);
+  auto code = compile_code(text);
+  if (!code) return code.error();
 
   // A pattern that finds a number needs a group around it. One that is only looked for needs none.
-  if (wanted == Groups::Needed && count_groups(static_cast<pcre2_code*>(code.get())) == 0)
+  if (wanted == Groups::Needed && count_groups(static_cast<pcre2_code*>(code->get())) == 0)
     return Error{"has no group", "put the number in parentheses: 'took ([0-9.]+) ms'"};
 
-  return Pattern(text, std::move(code));
+  return Pattern(text, *std::move(code));
 }
 
 Result<bool> Pattern::matches(std::string_view text, const std::function<bool()>& goes_on) const {

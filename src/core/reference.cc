@@ -49,16 +49,25 @@ InstanceByValues index_by_values(std::span<const Command> commands,
   return instance_by_values;
 }
 
-/// Returns the first instance without a value that contradicts those of the command; nullopt if
-/// there is none.
-std::optional<std::size_t> find_compatible(std::span<const Command> commands,
-                                           const std::vector<std::size_t>& instances,
-                                           const Command& command) {
-  const auto compatible = std::ranges::find_if(instances, [&](std::size_t instance) {
-    return !has_other_value(command, commands[instance]);
-  });
-  return compatible == instances.end() ? std::nullopt : std::optional(*compatible);
-}
+/// The instances of a typed command, of which one is the reference of each other command.
+struct Instances {
+  std::span<const Command> commands;  ///< all commands, not only the instances
+  std::vector<std::size_t> indices;
+  InstanceByValues by_values;
+
+  /// Returns the instance with the same values as the command, or else the first one without a
+  /// contradicting value; the command itself if there is none.
+  std::size_t find_fitting(std::size_t command) const {
+    const auto values = values_for(commands[indices.front()], commands[command]);
+    const auto same = values ? by_values.find(*values) : by_values.end();
+    if (same != by_values.end()) return same->second;
+
+    const auto compatible = std::ranges::find_if(indices, [&](std::size_t instance) {
+      return !has_other_value(commands[command], commands[instance]);
+    });
+    return compatible == indices.end() ? command : *compatible;
+  }
+};
 
 }  // namespace
 
@@ -104,24 +113,15 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
     return reference;
   }
 
-  // The reference of a command is the instance with the same values, or else the first one without
-  // a contradicting value. A command that is its own reference is compared with nothing. There may
-  // be thousands of values, so the instances are looked up in a map.
-  const InstanceByValues instance_by_values = index_by_values(commands, instances);
+  // A command that is its own reference is compared with nothing. There may be thousands of values,
+  // so the instances are looked up in a map.
+  const Instances fitting{.commands = commands,
+                          .indices = instances,
+                          .by_values = index_by_values(commands, instances)};
   for (std::size_t c = 0; c < commands.size(); ++c) {
-    if (commands[c].typed_command_index == typed) {
-      reference.indices.push_back(c);
-      continue;
-    }
-
-    const auto values = values_for(commands[instances.front()], commands[c]);
-    const auto same = values ? instance_by_values.find(*values) : instance_by_values.end();
-    reference.indices.push_back(
-        same != instance_by_values.end()
-            ? same->second
-            : find_compatible(commands, instances, commands[c]).value_or(c));
+    const bool is_instance = commands[c].typed_command_index == typed;
+    reference.indices.push_back(is_instance ? c : fitting.find_fitting(c));
   }
-
   return reference;
 }
 

@@ -380,9 +380,17 @@ void add_rows_of_counted(const CountedThreads& counted_threads, const TimesByThr
         plural(uncounted_threads, "thread"));
 }
 
-/// Attaches counters to a thread that is given by its id as in /proc.
-Result<void> attach_to(const std::string& id, CountedThread& thread) {
-  return thread.counters.attach_counters(static_cast<int>(parse_number(id).value_or(0)));
+/// Attaches counters to each thread of which `times` are known.
+Result<CountedThreads> count_threads(const TimesByThread& times, std::int32_t process,
+                                     const ThreadCounting& counting) {
+  CountedThreads threads;
+  for (const auto& [id, ignored] : times) {
+    const std::string name = read_name(counting.calls, process, id);
+    CountedThread& thread = threads.try_emplace(id, name, counting).first->second;
+    const auto id_number = static_cast<int>(parse_number(id).value_or(0));
+    if (auto able = thread.counters.attach_counters(id_number); !able) return able.error();
+  }
+  return threads;
 }
 
 /// Returns the times of the threads that nothing counted, because they began in the meantime.
@@ -404,20 +412,16 @@ Result<ThreadTable> sample_linux_threads(const ThreadSampling& sampling,
   // counted by counters that are attached to each thread.
   const ThreadCounting counting(sampling.kinds, calls);
   const TimesByThread before = read_all_times(calls, process);
-  CountedThreads counted_threads;
-  for (const auto& [id, times] : before) {
-    const std::string name = read_name(calls, process, id);
-    CountedThread& thread = counted_threads.try_emplace(id, name, counting).first->second;
-    if (auto able = attach_to(id, thread); !able) return able.error();
-  }
+  const auto counted_threads = count_threads(before, process, counting);
+  if (!counted_threads) return counted_threads.error();
 
   sampling.wait(*sampling.during);
   ThreadTable table{.column_groups = counting.columns, .notes = counting.notes};
   TimesByThread after = read_all_times(calls, process);
   if (after.empty()) table.notes.emplace_back("the process ended in the meantime");
 
-  add_rows_of_counted(counted_threads, before, after, table);
-  add_rows_of_uncounted(leave_out_counted(std::move(after), counted_threads), process, calls,
+  add_rows_of_counted(*counted_threads, before, after, table);
+  add_rows_of_uncounted(leave_out_counted(std::move(after), *counted_threads), process, calls,
                         table);
   return table;
 }
@@ -571,39 +575,43 @@ class ProcStream final : public ThreadStream {
     }
   }
 
-  /// Begins to watch a thread: opens its files in /proc and its counters, and stores its times,
-  /// from which the next sample counts. Adds a sample if the thread is new since the previous read.
-  /// Does nothing if it has already ended.
+  /// Begins to watch a thread. Adds a sample if it is new since the previous read. Does nothing if
+  /// it has already ended.
   void begin_watching(WatchedProcess& process, const std::string& id, nanoseconds now,
                       std::vector<ThreadSample>& samples) {
-    const std::string folder = process.folder + "/" + id;
     Thread& thread = process.threads[id];
-    thread.schedstat.emplace(folder + "/schedstat", calls_);
-    const auto times = parse_schedstat(thread.schedstat->read(buffer_));
-    const bool has_ended = !times;
-    if (has_ended) {
+    if (!open_thread(process, id, thread)) {
       process.threads.erase(id);
       return;
     }
 
-    const std::uint64_t id_number = parse_number(id).value_or(0);
-    thread.times = *times;
-    thread.name = read_name(calls_, process.id, id);
-
-    // One thread that cannot be counted is enough to give up counting. notes() says why.
-    if (!why_not_attached_) attach_counters(thread, static_cast<int>(id_number));
-
-    // The file `stat` tells on which kind of core the thread is (kinds() is empty if there is only
-    // one kind). From here, later reads count its moves to other kinds.
-    if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
+    // From here, later reads count the moves to other kinds.
     const auto moves = count_moves(thread, {});
 
     // A sample counts from the previous read, so the first read of all makes none.
     const bool is_first_read_of_all = !previous_read_time();
     if (is_first_read_of_all) return;
-
-    samples.push_back(make_first_sample(process.id, id_number, thread, now));
+    samples.push_back(make_first_sample(process.id, parse_number(id).value_or(0), thread, now));
     samples.back().core_kind_moves = moves;
+  }
+
+  /// Opens a thread's files in /proc and its counters, and stores its times, from which the next
+  /// sample counts. Returns false if it has ended.
+  bool open_thread(const WatchedProcess& process, const std::string& id, Thread& thread) {
+    const std::string folder = process.folder + "/" + id;
+    thread.schedstat.emplace(folder + "/schedstat", calls_);
+    const auto times = parse_schedstat(thread.schedstat->read(buffer_));
+    if (!times) return false;
+    thread.times = *times;
+    thread.name = read_name(calls_, process.id, id);
+
+    // One thread that cannot be counted is enough to give up counting. notes() says why.
+    if (!why_not_attached_) attach_counters(thread, static_cast<int>(parse_number(id).value_or(0)));
+
+    // The file `stat` tells on which kind of core the thread is (kinds() is empty if there is only
+    // one kind).
+    if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
+    return true;
   }
 
   /// Returns the sample of a new thread, of which all work was done since the previous read.

@@ -815,6 +815,14 @@ std::size_t choose_max_bar_width(const std::string& label, std::size_t largest_c
   return std::clamp(room, kMinBarWidth, kMaxBarWidth);
 }
 
+/// Returns the bins of a histogram with the number of these values in each: `shared_bins`, or own
+/// ones if there are none.
+std::vector<Bin> choose_bins(std::vector<Bin> shared_bins, const std::vector<double>& values,
+                             const stats::Summary& summary) {
+  return shared_bins.empty() ? make_bins(values, summary, kMaxBins)
+                             : count_in_bins(std::move(shared_bins), values);
+}
+
 /// Returns the bar of a bin; that of the largest count has `max_width` cells. Its last cell is a
 /// block of some eighths of a cell. A bin with a single value gets at least one eighth, so that it
 /// differs from an empty bin.
@@ -822,6 +830,21 @@ std::string draw_bar_of_bin(const Bin& bin, std::size_t largest_count, std::size
   constexpr std::size_t eighths_per_cell = 8;
   const std::size_t min_eighths = bin.count > 0 ? 1 : 0;
   return draw_bar(std::max(min_eighths, bin.count * max_width * eighths_per_cell / largest_count));
+}
+
+/// Returns a line for each of the bins, of which at least one is not empty. All labels are equally
+/// wide.
+std::string draw_bins(const std::vector<Bin>& bins, const std::vector<std::string>& labels,
+                      const Style& style) {
+  const std::size_t largest_count = std::ranges::max_element(bins, {}, &Bin::count)->count;
+  const std::size_t max_bar_width = choose_max_bar_width(labels.front(), largest_count, style);
+  std::string text;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const std::string bar = draw_bar_of_bin(bins[i], largest_count, max_bar_width);
+    text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], bar, bar.empty() ? "" : " ",
+                        bins[i].count);
+  }
+  return text;
 }
 
 /// Returns what is below the tables, with an empty line before each part.
@@ -994,24 +1017,9 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   if (wall_time == nullptr || !wall_time->summary) return "";
 
   // With a summary, there is at least one value, so at least one bin is not empty.
-  const std::vector<double> values = list_wall_times(results, command);
-  const std::vector<Bin> bins = shared_bins.empty()
-                                    ? make_bins(values, *wall_time->summary, kMaxBins)
-                                    : count_in_bins(std::move(shared_bins), values);
-  const std::vector<std::string> labels =
-      bin_labels(bins, results.session.metrics[wall_time->metric_index]);
-
-  // All labels are equally wide.
-  const std::size_t largest_count = std::ranges::max_element(bins, {}, &Bin::count)->count;
-  const std::size_t max_bar_width = choose_max_bar_width(labels.front(), largest_count, style);
-
-  std::string text;
-  for (std::size_t i = 0; i < bins.size(); ++i) {
-    const std::string bar = draw_bar_of_bin(bins[i], largest_count, max_bar_width);
-    text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], bar, bar.empty() ? "" : " ",
-                        bins[i].count);
-  }
-  return text;
+  const std::vector<Bin> bins =
+      choose_bins(std::move(shared_bins), list_wall_times(results, command), *wall_time->summary);
+  return draw_bins(bins, bin_labels(bins, results.session.metrics[wall_time->metric_index]), style);
 }
 
 }  // namespace lauka::report

@@ -380,6 +380,14 @@ std::string write_suite_tables(const Report& suite, const Style& style) {
   return table + dim_note(suite_layout_lines(suite), style) + write_details_of_each(suite, style);
 }
 
+/// Returns the verdicts on the suite's gates, of which `listed_gates` have their own lines, and the
+/// outcomes of races.
+std::string write_suite_verdicts(const Report& suite, ListedGates listed_gates,
+                                 const Style& style) {
+  return suite_gate_lines(suite, listed_gates, style.color) + gates_in_one_line(suite) +
+         suite_race_lines(suite);
+}
+
 /// Returns the row of a chart for the candidate of a table's row.
 ChangeRow make_change_row(const SuiteRow& row, const SuiteShape& shape, const stats::Delta& delta) {
   const Results& results = *row.results;
@@ -493,10 +501,8 @@ ScreenSections screen_sections(const Report& report, const Style& style, ScreenC
   const std::string tables = shows_tables ? write_suite_tables(report, style) : "";
 
   const bool shows_each_benchmark = shows_tables && style.verbose;
-  const ListedGates listed_gates =
-      shows_each_benchmark ? ListedGates::All : ListedGates::AllButPlainPasses;
-  const std::string verdict_lines = suite_gate_lines(report, listed_gates, style.color) +
-                                    gates_in_one_line(report) + suite_race_lines(report);
+  const std::string verdict_lines = write_suite_verdicts(
+      report, shows_each_benchmark ? ListedGates::All : ListedGates::AllButPlainPasses, style);
 
   // An empty line separates the verdicts from the tables.
   const bool needs_separator = !tables.empty() && !verdict_lines.empty();

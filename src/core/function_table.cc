@@ -314,6 +314,28 @@ std::string remove_inner_numbers(std::string_view name, std::vector<std::uint64_
   return shorter_name;
 }
 
+using IndicesByName = std::multimap<std::string, std::size_t, std::less<>>;
+
+/// Adds the indices of the wanted names that are `name`.
+void add_matches(std::string_view name, const IndicesByName& wanted,
+                 std::set<std::size_t>& matches) {
+  const auto [first, last] = wanted.equal_range(name);
+  for (auto entry = first; entry != last; ++entry) matches.insert(entry->second);
+}
+
+/// Adds the indices of the wanted names that match `name`. Users may leave out a function's
+/// parameters, and the numbers that a compiler added.
+void add_matches_of_all_forms(std::string_view name, const IndicesByName& wanted,
+                              std::set<std::size_t>& matches) {
+  add_matches(name, wanted, matches);
+  add_matches(without_parameters(name), wanted, matches);
+
+  const NumberedName split = split_numbers(name);
+  if (split.numbers.empty()) return;
+  add_matches(split.without_numbers, wanted, matches);
+  add_matches(without_parameters(split.without_numbers), wanted, matches);
+}
+
 /// A metric that was counted in a run.
 struct CountedMetric {
   std::size_t index_of_count;  // in the names of the run's metrics, and in each function's counts
@@ -420,24 +442,9 @@ std::vector<std::size_t> WantedFunctions::find(std::string_view function,
 
   // A set, because a function may match by several of its names.
   std::set<std::size_t> matches;
-  const auto look_up = [&](std::string_view name) {
-    const auto [first, last] = indices_by_name_.equal_range(name);
-    for (auto wanted = first; wanted != last; ++wanted) matches.insert(wanted->second);
-  };
-
-  // Users may leave out a function's parameters, and the numbers that a compiler added.
-  const auto look_up_all_forms = [&](std::string_view name) {
-    look_up(name);
-    look_up(without_parameters(name));
-
-    const NumberedName split = split_numbers(name);
-    if (split.numbers.empty()) return;
-    look_up(split.without_numbers);
-    look_up(without_parameters(split.without_numbers));
-  };
-
-  look_up_all_forms(function);
-  for (const std::string& other : other_names) look_up_all_forms(other);
+  add_matches_of_all_forms(function, indices_by_name_, matches);
+  for (const std::string& other : other_names)
+    add_matches_of_all_forms(other, indices_by_name_, matches);
   return {matches.begin(), matches.end()};
 }
 

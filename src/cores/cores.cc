@@ -273,6 +273,14 @@ CoreTimes make_no_times(const Error& reason) {
   return {.why_no_times = reason.prefixed("there are no times by kind of core")};
 }
 
+/// Says why there are no times if the clocks were not opened, because the other events left too few
+/// counters.
+CoreTimes make_no_times_without_clocks(std::size_t needed_counters) {
+  return make_no_times({fmt::format("it needs {} counters, but a run can have at most {}",
+                                    needed_counters, os::kMaxCounters),
+                        "count fewer events"});
+}
+
 /// The pause after a poll is at least this multiple of the poll's duration.
 constexpr std::uint64_t kMinPauseInPolls = 100;
 
@@ -595,12 +603,8 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
                                     const perf::PerfConditions& conditions) const {
   if (error != 0) return make_no_times(perf::why_not_opened(error, {}, conditions));
 
-  // The clocks were not opened if the other events left too few counters.
   const std::size_t needed_readings = single_cpu_clocks_.size() + 1;
-  if (readings.size() != needed_readings)
-    return make_no_times({fmt::format("it needs {} counters, but a run can have at most {}",
-                                      needed_readings, os::kMaxCounters),
-                          "count fewer events"});
+  if (readings.size() != needed_readings) return make_no_times_without_clocks(needed_readings);
 
   // The first reading is the time on all CPUs. Each of the others is the time on one CPU.
   const std::uint64_t total_ns = readings.front().value;

@@ -134,6 +134,12 @@ class MacStream final : public ThreadStream {
     if (may_still_exist && unreadable != process.threads.end()) unreadable->second.was_seen = true;
   }
 
+  /// Sets what a new thread had at its start, from which its work counts: no counts.
+  void begin_thread(Thread& thread, std::int32_t process, std::uint64_t id) const {
+    thread.name = thread_name(calls_, process, id);
+    thread.counts.resize(kinds().size());
+  }
+
   /// Stores the counts of a thread for the next read, and returns its work since the previous one.
   /// Returns nullopt at the first read, unless the work since the thread's start is wanted.
   std::optional<ThreadSample> take_counts(WatchedProcess& process, std::uint64_t id,
@@ -141,11 +147,7 @@ class MacStream final : public ThreadStream {
     const auto [entry, is_new] = process.threads.try_emplace(id);
     Thread& thread = entry->second;
     thread.was_seen = true;
-    if (is_new) {
-      thread.name = thread_name(calls_, process.id, id);
-      // The work of a new thread counts from its start, at which all counts were 0.
-      thread.counts.resize(kinds().size());
-    }
+    if (is_new) begin_thread(thread, process.id, id);
 
     // Moves between kinds of core are counted from read to read, also at the first one.
     const std::uint64_t core_kind_moves = count_moves(thread, counts);

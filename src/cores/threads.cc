@@ -352,26 +352,29 @@ TimesInProc times_between(const TimesInProc& start, const TimesInProc& end) {
           .exact = end.exact - start.exact};
 }
 
+/// Returns the row of a thread that has ended. /proc no longer has its times, but its counters can
+/// still be read.
+ThreadRow make_row_of_ended(const std::string& id, const std::string& name,
+                            std::vector<ThreadWork> parts) {
+  ThreadRow row = make_row(id, name, TimesInProc{}, std::move(parts));
+  row.work_by_column_group.front().user_seconds.reset();
+  row.work_by_column_group.front().system_seconds.reset();
+  return row;
+}
+
 /// Adds a row for each thread that was counted between `before` and `after`, and a note if other
 /// programs used the counters.
 void add_rows_of_counted(const CountedThreads& counted_threads, const TimesByThread& before,
                          const TimesByThread& after, ThreadTable& table) {
   std::size_t uncounted_threads = 0;
   for (const auto& [id, thread] : counted_threads) {
-    const auto end = after.find(id);
-    const bool has_ended = end == after.end();
-    const TimesInProc times = has_ended ? TimesInProc{} : times_between(before.at(id), end->second);
-
     auto counted = thread.counters.read();
     if (counted.was_shared) ++uncounted_threads;
-    ThreadRow row = make_row(id, thread.name, times, std::move(counted.parts));
-
-    // /proc no longer has the times of a thread that has ended, but its counters can still be read.
-    if (has_ended) {
-      row.work_by_column_group.front().user_seconds.reset();
-      row.work_by_column_group.front().system_seconds.reset();
-    }
-    table.thread_rows.push_back(std::move(row));
+    const auto end = after.find(id);
+    table.thread_rows.push_back(
+        end == after.end() ? make_row_of_ended(id, thread.name, std::move(counted.parts))
+                           : make_row(id, thread.name, times_between(before.at(id), end->second),
+                                      std::move(counted.parts)));
   }
 
   if (uncounted_threads > 0)

@@ -105,31 +105,34 @@ TableColumn make_time_column(const Command& command, OmittedPart part) {
   return {.heading = {one_line(command.name)}, .dropped_when_omitting = part, .cut = Cut::Middle};
 }
 
-/// Returns a table without rows: a column of call paths, and one for the time of `command`. If the
-/// command has a reference, the reference's time stands before it, and the difference behind it.
-Table make_empty_path_table(const Results& results, std::size_t command) {
-  const bool is_compared = results.session.reference.is_candidate(command);
-
-  Table table;
-  table.columns.push_back({.heading = {"call path"},
-                           .cell_content = CellContent::Code,
-                           .is_left_aligned = true,
-                           .cut = Cut::Middle});
-  if (is_compared)
-    table.columns.push_back(make_time_column(results.reference_of(command), OmittedPart::Values));
+/// Returns a column of call paths, and one for the time of `command`. If the command has a
+/// reference, the reference's time stands before it, and the difference behind it.
+std::vector<TableColumn> list_path_columns(const Results& results, std::size_t command) {
+  std::vector<TableColumn> columns = {{.heading = {"call path"},
+                                       .cell_content = CellContent::Code,
+                                       .is_left_aligned = true,
+                                       .cut = Cut::Middle}};
 
   // In a narrow terminal, the difference is enough. Without one, the command's time has to stay.
-  table.columns.push_back(make_time_column(results.session.commands[command],
-                                           is_compared ? OmittedPart::Values : OmittedPart::Never));
-  if (is_compared)
-    table.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
+  const Command& own = results.session.commands[command];
+  if (results.session.reference.is_candidate(command)) {
+    columns.push_back(make_time_column(results.reference_of(command), OmittedPart::Values));
+    columns.push_back(make_time_column(own, OmittedPart::Values));
+    columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
+  } else {
+    columns.push_back(make_time_column(own, OmittedPart::Never));
+  }
+  return columns;
+}
 
+/// Returns a table without rows.
+Table make_empty_path_table(const Results& results, std::size_t command) {
   // The first of these attempts that fits into the terminal is used.
-  table.steps = {{.gap = 3, .min_cut_width = 60},
-                 {.min_cut_width = 40},
-                 {.last_omitted_part = OmittedPart::Values, .min_cut_width = 20}};
-  table.heading_ink = Ink::Bold;
-  return table;
+  return {.columns = list_path_columns(results, command),
+          .steps = {{.gap = 3, .min_cut_width = 60},
+                    {.min_cut_width = 40},
+                    {.last_omitted_part = OmittedPart::Values, .min_cut_width = 20}},
+          .heading_ink = Ink::Bold};
 }
 
 Cell make_name_cell(const PathChange& path, std::size_t depth) {

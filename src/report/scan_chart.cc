@@ -101,31 +101,38 @@ std::optional<ScanPoint> make_point(const Results& results, std::size_t command,
                    .command = command};
 }
 
+/// All series that were found so far.
+struct SeriesList {
+  std::vector<ScanSeries> all{};
+  /// Indices by the typed command and the name. Two commands that the user typed may have the same
+  /// name.
+  std::map<std::pair<std::size_t, std::string>, std::size_t> indices{};
+
+  ScanSeries& find_or_add(std::size_t typed_command, std::string name) {
+    const auto [entry, is_new] = indices.try_emplace({typed_command, name}, all.size());
+    if (is_new) all.push_back({.name = std::move(name), .points = {}});
+    return all[entry->second];
+  }
+};
+
 /// Divides the commands into series, each of which becomes a line of the chart. The commands of a
 /// series differ only in the value of the scanned parameter, which find_scanned_parameter() has
 /// found.
 std::vector<ScanSeries> make_series(const Results& results, std::size_t metric,
                                     const std::string& scanned_parameter) {
-  // A series' name contains the values of its other parameters. Two commands that the user typed
-  // may have the same name, so the number of the typed command is needed to tell them apart.
-  using TypedCommandAndName = std::pair<std::size_t, std::string>;
-  std::map<TypedCommandAndName, std::size_t> series_indices;
-
-  std::vector<ScanSeries> all_series;
+  SeriesList series_list;
   for (std::size_t index = 0; index < results.commands.size(); ++index) {
     const auto point = make_point(results, index, metric, scanned_parameter);
     if (!point) continue;
 
+    // The name contains the values of the other parameters.
     const Command& command = results.session.commands[index];
-    std::string name = name_of_series(command, scanned_parameter);
-    const auto [entry, is_new] =
-        series_indices.try_emplace({command.typed_command_index, name}, all_series.size());
-    if (is_new) all_series.push_back({.name = std::move(name), .points = {}});
-    all_series[entry->second].points.push_back(*point);
+    series_list.find_or_add(command.typed_command_index, name_of_series(command, scanned_parameter))
+        .points.push_back(*point);
   }
 
-  for (ScanSeries& series : all_series) std::ranges::sort(series.points, {}, &ScanPoint::x);
-  return all_series;
+  for (ScanSeries& series : series_list.all) std::ranges::sort(series.points, {}, &ScanPoint::x);
+  return std::move(series_list.all);
 }
 
 std::optional<stats::PowerLaw> fit_power_law(const ScanSeries& series, double confidence) {

@@ -374,6 +374,13 @@ bool has_any_interval(const Comparisons& comparisons) {
   });
 }
 
+/// True if one sentence can describe several candidates, because they have a reference in this
+/// session, which it names. Of candidates that are compared with a baseline, it describes only one.
+bool can_describe_all_at_once(const Results& results, const Comparisons& comparisons) {
+  return comparisons.size() > 1 &&
+         results.session.reference.index_in_session(comparisons.front().command).has_value();
+}
+
 /// Returns the first significant gain; null if there is none.
 const HeadlineComparison* find_significant_gain(const Results& results,
                                                 const Comparisons& comparisons) {
@@ -401,18 +408,14 @@ std::string write_headline(const Results& results, const Comparisons& by_gain, c
   const std::string scan = scan_headline(results, first.metric);
   if (!scan.empty()) return wrap_sentence(scan, style);
 
-  // A sentence about several candidates names their common reference. Candidates that are compared
-  // with a baseline have none, so only the first of them is described.
-  const bool can_describe_all_at_once =
-      comparisons.size() > 1 &&
-      results.session.reference.index_in_session(first.command).has_value();
+  const bool may_describe_all = can_describe_all_at_once(results, comparisons);
   const std::string reference = bold(one_line(results.reference_of(first.command).name), style);
 
-  if (can_describe_all_at_once && !has_any_interval(comparisons))
+  if (may_describe_all && !has_any_interval(comparisons))
     return wrap_sentence(say_why_all_lack_interval(results, first, reference), style);
   if (const HeadlineComparison* best = find_significant_gain(results, comparisons))
     return write_comparison(results, *best, style);
-  if (!can_describe_all_at_once) return write_comparison(results, first, style);
+  if (!may_describe_all) return write_comparison(results, first, style);
   return write_that_none_is_better(results, comparisons, reference, style);
 }
 
@@ -469,6 +472,19 @@ std::map<std::size_t, Comparisons> group_by_typed_command(const Results& results
   return groups;
 }
 
+/// Numbers of significant differences. RelativeSpeed::faster means a lower value of any metric.
+struct SignificantCounts {
+  std::size_t faster = 0;
+  std::size_t slower = 0;
+};
+
+SignificantCounts count_significant(const Comparisons& comparisons) {
+  SignificantCounts counts;
+  for (const HeadlineComparison& comparison : comparisons)
+    if (comparison.is_significant) ++(comparison.speed.faster ? counts.faster : counts.slower);
+  return counts;
+}
+
 /// Returns "./a {n} is significantly faster than ./b {n} at 3 of 8 values, and slower at 1".
 /// `comparisons`: those of one typed command by one metric.
 std::string say_significant_counts(const Results& results, const Comparisons& comparisons,
@@ -477,19 +493,15 @@ std::string say_significant_counts(const Results& results, const Comparisons& co
   const Metric& metric = results.session.metrics[first.metric];
   const bool is_time = metric.role == Role::WallTime;
 
-  // RelativeSpeed::faster means a lower value of any metric.
-  std::size_t faster_count = 0;
-  std::size_t slower_count = 0;
-  for (const HeadlineComparison& comparison : comparisons)
-    if (comparison.is_significant) ++(comparison.speed.faster ? faster_count : slower_count);
+  const SignificantCounts counts = count_significant(comparisons);
 
   // The name in which the parameters stay "{n}" is the same in all of these commands.
   const std::string& name = results.session.commands[first.command].unfilled_name;
   return fmt::format("{} is significantly {} than {} at {} of {} values{}, and {} at {}",
                      bold(one_line(name), style), is_time ? "faster" : "lower", reference,
-                     faster_count, comparisons.size(),
+                     counts.faster, comparisons.size(),
                      is_time ? "" : " in " + name_in_words(metric), is_time ? "slower" : "higher",
-                     slower_count);
+                     counts.slower);
 }
 
 /// Returns a line for each typed command, which says at how many parameter values it differs from

@@ -505,8 +505,7 @@ ScreenSections screen_sections(const Report& report, const Style& style, ScreenC
       report, shows_each_benchmark ? ListedGates::All : ListedGates::AllButPlainPasses, style);
 
   // An empty line separates the verdicts from the tables.
-  const bool needs_separator = !tables.empty() && !verdict_lines.empty();
-  const std::string separator = needs_separator ? "\n" : "";
+  const std::string separator = tables.empty() || verdict_lines.empty() ? "" : "\n";
 
   // wrapped_lines() already converts to ASCII where the style demands it.
   return {.tables = style.ascii ? to_ascii(tables) : tables,

@@ -178,6 +178,17 @@ std::string explain_empty_choice(const MetricByFunction& changes, const ChosenPa
                      plural(max_lines, "line"), chosen.max_lines_needed);
 }
 
+/// Returns "cpu_time by call path, significant changes (the largest; --paths=80 shows more)". Only
+/// the changes of a command with a reference are significant.
+std::string make_title(const Results& results, std::size_t command, const MetricByFunction& changes,
+                       const ChosenPaths& chosen) {
+  std::string title = one_line(results.session.metrics[changes.metric].name) + " by call path";
+  if (results.session.reference.is_candidate(command)) title += ", significant changes";
+  if (!chosen.has_all)
+    title += fmt::format(" (the largest; --paths={} shows more)", 2 * *results.presentation.paths);
+  return title;
+}
+
 /// Returns the table of a command's call paths with its title, or a note that says why none is
 /// shown. If the command has a reference, the table has only the paths that differ significantly.
 std::string make_section(const Results& results, std::size_t command,
@@ -195,9 +206,7 @@ std::string make_section(const Results& results, std::size_t command,
   if (chosen.indices.empty())
     return "\n" + dim_note(explain_empty_choice(changes, chosen, max_lines), style);
 
-  std::string title = one_line(results.session.metrics[changes.metric].name) + " by call path";
-  if (is_compared) title += ", significant changes";
-  if (!chosen.has_all) title += fmt::format(" (the largest; --paths={} shows more)", 2 * max_lines);
+  const std::string title = make_title(results, command, changes, chosen);
   return "\n" + inked(title, Ink::Bold, style.color) + "\n" +
          terminal_text(make_path_table(results, command, changes, chosen.indices), style);
 }

@@ -547,6 +547,19 @@ std::optional<double> short_run_median_seconds(const Results& results) {
   return shortest;
 }
 
+/// Returns how much of each run is the start of its process, which takes as long as the program
+/// `true`.
+std::string describe_start(double start_seconds, double shortest_run_seconds) {
+  const std::string start_text = quantity(start_seconds, Unit::Seconds);
+  if (start_seconds < shortest_run_seconds)
+    return fmt::format(
+        "about {} of each run is the start of its process, as the runs of 'true' show", start_text);
+  return fmt::format(
+      "the shortest runs take no longer than those of 'true' ({}), so they are "
+      "mostly the start of a process",
+      start_text);
+}
+
 /// Returns a note that a run is so short that much of it may be the start of its process. How much
 /// that is, one sees from the program `true`, which does nothing else.
 std::string make_note_on_short_runs(const Results& results, const Style& style) {
@@ -561,17 +574,7 @@ std::string make_note_on_short_runs(const Results& results, const Style& style) 
         "measure the command 'true' as well",
         style);
 
-  const std::string start_text = quantity(*start_seconds, Unit::Seconds);
-  if (*start_seconds < *shortest_seconds)
-    return dim_note(
-        fmt::format("about {} of each run is the start of its process, as the runs of 'true' show",
-                    start_text),
-        style);
-  return dim_note(
-      fmt::format("the shortest runs take no longer than those of 'true' ({}), so they are "
-                  "mostly the start of a process",
-                  start_text),
-      style);
+  return dim_note(describe_start(*start_seconds, *shortest_seconds), style);
 }
 
 std::string titled_compact_text(const Results& results, std::size_t metric, const Style& style) {

@@ -115,21 +115,16 @@ bool name_by_speed(std::string_view file, CoreKinds& kinds, const os::LinuxCalls
   return true;
 }
 
-/// A CPU with the kernel's number for its speed.
-struct RatedCpu {
-  std::uint64_t capacity = 0;
-  std::uint32_t cpu = 0;
-
-  auto operator<=>(const RatedCpu&) const = default;
-};
+/// The kernel's number for the speed of a CPU, and the number of the CPU.
+using CapacityAndCpu = std::pair<std::uint64_t, std::uint32_t>;
 
 /// Returns the CPUs that are online, the fastest first; none if a capacity is unknown.
-std::vector<RatedCpu> list_by_capacity(const os::LinuxCalls& calls) {
-  std::vector<RatedCpu> cpus;
+std::vector<CapacityAndCpu> list_by_capacity(const os::LinuxCalls& calls) {
+  std::vector<CapacityAndCpu> cpus;
   for (const std::uint32_t cpu : read_online_cpus(calls).value_or(Cpus{})) {
     const auto capacity = read_cpu_number(calls, cpu, "cpu_capacity");
     if (!capacity) return {};
-    cpus.push_back({.capacity = *capacity, .cpu = cpu});
+    cpus.emplace_back(*capacity, cpu);
   }
   std::sort(cpus.rbegin(), cpus.rend());
   return cpus;

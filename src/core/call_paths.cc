@@ -73,38 +73,45 @@ ChildLists list_children(const PathTree& paths) {
   return lists;
 }
 
-}  // namespace
+/// A walk through a tree of paths, depth first, which finds the outermost calls.
+struct PathWalk {
+  const PathTree& paths;
+  ChildLists lists = list_children(paths);
+  std::vector<bool> are_outermost = std::vector<bool>(paths.size());
+  std::unordered_set<std::uint64_t> open_frames{};  ///< of the visited path, and of all its callers
 
-// The first call of a recursive function is its outermost one, which contains the time of all
-// others.
-std::vector<bool> find_outermost_calls(const PathTree& paths) {
-  const ChildLists lists = list_children(paths);
-  std::vector<bool> are_outermost(paths.size());
-  std::unordered_set<std::uint64_t> open_frames;  // of the visited path, and of all its callers
-
-  // Walks through the tree depth first. This takes linear time, and does not recurse, because a
-  // path may have very many frames.
-  std::uint32_t path = lists.first_root;
-  while (path != kNoPath) {
+  void enter(std::uint32_t path) {
     const bool is_new_frame = open_frames.insert(paths[path].frame).second;
     are_outermost[path] = is_new_frame;
-    if (lists.first_child[path] != kNoPath) {
-      path = lists.first_child[path];
-      continue;
-    }
+  }
 
-    // Leaves the path, and then each caller that has no further child, up to one that has a
-    // sibling.
+  /// Leaves the path, and then each caller that has no further child, up to one that has a sibling.
+  /// Returns the sibling; kNoPath at the end of the walk.
+  std::uint32_t leave(std::uint32_t path) {
     std::uint32_t next = kNoPath;
     while (path != kNoPath && next == kNoPath) {
       if (are_outermost[path]) open_frames.erase(paths[path].frame);
       next = lists.next_sibling[path];
       path = paths[path].caller;
     }
-    path = next;
+    return next;
   }
+};
 
-  return are_outermost;
+}  // namespace
+
+// The first call of a recursive function is its outermost one, which contains the time of all
+// others.
+std::vector<bool> find_outermost_calls(const PathTree& paths) {
+  // The walk takes linear time, and does not recurse, because a path may have very many frames.
+  PathWalk walk{.paths = paths};
+  std::uint32_t path = walk.lists.first_root;
+  while (path != kNoPath) {
+    walk.enter(path);
+    const std::uint32_t child = walk.lists.first_child[path];
+    path = child != kNoPath ? child : walk.leave(path);
+  }
+  return std::move(walk.are_outermost);
 }
 
 std::uint64_t PathTable::find_or_add_frame(const std::string& name) {

@@ -84,6 +84,31 @@ struct ElfPart {
   std::uint64_t bytes = 0;
 };
 
+/// A note in an ELF file. The meaning of its type depends on who defined it, which its name says.
+struct ElfNote {
+  std::uint64_t type = 0;
+  std::string_view from_name{};  ///< the name, and all that follows it
+  std::string_view description{};
+  std::uint64_t bytes = 0;
+};
+
+/// Returns the first note; nullopt if there is none, or if it is longer than `notes`, as in a
+/// damaged file. A note has a header of three numbers (size of its name, size of its description,
+/// type), then the name and the description, each padded to a multiple of 4 bytes.
+std::optional<ElfNote> read_note(std::string_view notes) {
+  constexpr std::size_t header_bytes = 12;
+  if (notes.size() <= header_bytes) return std::nullopt;
+  const auto padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
+  const std::uint64_t padded_name_bytes = padded(number_at(notes, 0, 4));
+  const std::uint64_t description_bytes = number_at(notes, 4, 4);
+  const std::uint64_t padded_bytes = padded_name_bytes + padded(description_bytes);
+  if (padded_bytes > notes.size() - header_bytes) return std::nullopt;
+  return ElfNote{.type = number_at(notes, 8, 4),
+                 .from_name = notes.substr(header_bytes),
+                 .description = notes.substr(header_bytes + padded_name_bytes, description_bytes),
+                 .bytes = header_bytes + padded_bytes};
+}
+
 class ElfReader {
  public:
   explicit ElfReader(const FileReader& read) : read_(read) {}
@@ -161,32 +186,16 @@ class ElfReader {
     if (segment.type == kNoteSegment && facts_.build_id.empty()) take_build_id(read_part(segment));
   }
 
-  /// Looks for the build-id in the notes of an ELF file, and sets facts_.build_id. A note has a
-  /// header of three numbers (size of its name, size of its description, type), then the name and
-  /// the description, each padded to a multiple of 4 bytes.
+  /// Looks for the build-id in the notes of an ELF file, and sets facts_.build_id.
   void take_build_id(std::string_view notes) {
-    constexpr std::size_t header_bytes = 12;
-    const auto padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
-
-    while (notes.size() > header_bytes) {
-      const std::uint64_t padded_name_bytes = padded(number_at(notes, 0, 4));
-      const std::uint64_t description_bytes = number_at(notes, 4, 4);
-      const std::uint64_t type = number_at(notes, 8, 4);
-
-      // A damaged file may have a note that is longer than the rest of the notes.
-      const std::uint64_t padded_bytes = padded_name_bytes + padded(description_bytes);
-      if (padded_bytes > notes.size() - header_bytes) return;
-
-      // The meaning of a type depends on who defined it, which the name says.
-      constexpr std::string_view gnu("GNU\0", 4);
-      if (type == kBuildIdNote && notes.substr(header_bytes).starts_with(gnu)) {
-        const std::string_view description =
-            notes.substr(header_bytes + padded_name_bytes, description_bytes);
-        const std::vector<unsigned char> id(description.begin(), description.end());
+    constexpr std::string_view gnu("GNU\0", 4);
+    while (const auto note = read_note(notes)) {
+      if (note->type == kBuildIdNote && note->from_name.starts_with(gnu)) {
+        const std::vector<unsigned char> id(note->description.begin(), note->description.end());
         facts_.build_id = fmt::format("{:02x}", fmt::join(id, ""));
         return;
       }
-      notes.remove_prefix(header_bytes + padded_bytes);
+      notes.remove_prefix(note->bytes);
     }
   }
 

@@ -314,6 +314,66 @@ std::string remove_inner_numbers(std::string_view name, std::vector<std::uint64_
   return shorter_name;
 }
 
+using IndicesByName = std::multimap<std::string, std::size_t, std::less<>>;
+
+/// Adds the indices of the wanted names that are `name`.
+void add_matches(std::string_view name, const IndicesByName& wanted,
+                 std::set<std::size_t>& matches) {
+  const auto [first, last] = wanted.equal_range(name);
+  for (auto entry = first; entry != last; ++entry) matches.insert(entry->second);
+}
+
+/// Adds the indices of the wanted names that match `name`. Users may leave out a function's
+/// parameters, and the numbers that a compiler added.
+void add_matches_of_all_forms(std::string_view name, const IndicesByName& wanted,
+                              std::set<std::size_t>& matches) {
+  add_matches(name, wanted, matches);
+  add_matches(without_parameters(name), wanted, matches);
+
+  const NumberedName split = split_numbers(name);
+  if (split.numbers.empty()) return;
+  add_matches(split.without_numbers, wanted, matches);
+  add_matches(without_parameters(split.without_numbers), wanted, matches);
+}
+
+/// A metric that was counted in a run.
+struct CountedMetric {
+  std::size_t index_of_count;  // in the names of the run's metrics, and in each function's counts
+  std::size_t index_in_table;  // in FunctionTable::metrics
+};
+
+/// Returns the metrics that were counted in a run. Those that are new are added to the table.
+std::vector<CountedMetric> find_or_add_metrics(FunctionTable& table,
+                                               std::span<const std::string> names) {
+  std::vector<CountedMetric> counted_metrics;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    // An empty name stands for a count that is not kept.
+    if (names[i].empty()) continue;
+    const std::size_t metric = table.find(names[i]);
+    if (metric == table.metrics.size()) table.metrics.push_back({.name = names[i], .rounds = 0});
+    counted_metrics.push_back({.index_of_count = i, .index_in_table = metric});
+  }
+  return counted_metrics;
+}
+
+/// Adds the functions that are new. Then each function of the table has room for all metrics.
+void add_functions(FunctionTable& table, std::span<const FunctionCounts> run) {
+  for (const FunctionCounts& function : run) {
+    table.functions.try_emplace(function.name);
+    if (!function.other_names.empty())
+      table.other_names[function.name].insert(function.other_names.begin(),
+                                              function.other_names.end());
+  }
+  for (auto& [name, values] : table.functions) values.resize(table.metrics.size());
+}
+
+std::map<std::string_view, const FunctionCounts*> index_by_name(
+    std::span<const FunctionCounts> run) {
+  std::map<std::string_view, const FunctionCounts*> functions;
+  for (const FunctionCounts& function : run) functions.emplace(function.name, &function);
+  return functions;
+}
+
 }  // namespace
 
 std::string_view without_parameters(std::string_view name) {
@@ -382,24 +442,9 @@ std::vector<std::size_t> WantedFunctions::find(std::string_view function,
 
   // A set, because a function may match by several of its names.
   std::set<std::size_t> matches;
-  const auto look_up = [&](std::string_view name) {
-    const auto [first, last] = indices_by_name_.equal_range(name);
-    for (auto wanted = first; wanted != last; ++wanted) matches.insert(wanted->second);
-  };
-
-  // Users may leave out a function's parameters, and the numbers that a compiler added.
-  const auto look_up_all_forms = [&](std::string_view name) {
-    look_up(name);
-    look_up(without_parameters(name));
-
-    const NumberedName split = split_numbers(name);
-    if (split.numbers.empty()) return;
-    look_up(split.without_numbers);
-    look_up(without_parameters(split.without_numbers));
-  };
-
-  look_up_all_forms(function);
-  for (const std::string& other : other_names) look_up_all_forms(other);
+  add_matches_of_all_forms(function, indices_by_name_, matches);
+  for (const std::string& other : other_names)
+    add_matches_of_all_forms(other, indices_by_name_, matches);
   return {matches.begin(), matches.end()};
 }
 
@@ -419,30 +464,11 @@ std::vector<std::string> FunctionTable::other_names_of(std::string_view function
 // number of counts that are one unit of the metric, such as nanoseconds per second.
 void FunctionTable::add_round(std::span<const std::string> names,
                               std::span<const FunctionCounts> run, double per_unit) {
-  // Finds the metrics that were counted in this run, and adds those that are new.
-  struct CountedMetric {
-    std::size_t index_of_count;  // in `names`, and in each function's counts
-    std::size_t index_in_table;  // in `metrics`
-  };
-  std::vector<CountedMetric> counted_metrics;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    // An empty name stands for a count that is not kept.
-    if (names[i].empty()) continue;
-    const std::size_t metric = find(names[i]);
-    if (metric == metrics.size()) metrics.push_back({.name = names[i], .rounds = 0});
-    counted_metrics.push_back({.index_of_count = i, .index_in_table = metric});
-  }
+  const std::vector<CountedMetric> counted_metrics = find_or_add_metrics(*this, names);
   if (counted_metrics.empty()) return;
 
-  // Adds the functions that are new, too. Then each function has room for all metrics.
-  std::map<std::string_view, const FunctionCounts*> functions_of_run;
-  for (const FunctionCounts& function : run) {
-    functions_of_run.emplace(function.name, &function);
-    functions.try_emplace(function.name);
-    if (!function.other_names.empty())
-      other_names[function.name].insert(function.other_names.begin(), function.other_names.end());
-  }
-  for (auto& [name, values] : functions) values.resize(metrics.size());
+  add_functions(*this, run);
+  const auto functions_of_run = index_by_name(run);
 
   // A function of the table that the run did not call has a value of 0 in this round.
   for (auto& [name, values] : functions) {

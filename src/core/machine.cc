@@ -11,6 +11,25 @@
 
 namespace lauka {
 
+namespace {
+
+/// Adds a property of a machine to the hash of its class, unless it is missing.
+void add_if_known(Sha256& hash, std::string_view name, const std::string& value) {
+  if (!value.empty()) hash.add(fmt::format("{}={}\n", name, value));
+}
+
+/// Adds what a container or a CPU mask allows lauka, if it is only a part of the machine.
+void add_allowance(Sha256& hash, const Machine& machine) {
+  const auto& allowance = machine.allowance;
+  if (!allowance) return;
+  if (allows_only_some_cpus(machine))
+    hash.add(fmt::format("allowed_cpus={}\n", allowance->cpus.size()));
+  if (allowance->cpu_quota) hash.add(fmt::format("cpu_quota={:.4g}\n", *allowance->cpu_quota));
+  if (allowance->memory_limit) hash.add(fmt::format("memory_limit={}\n", *allowance->memory_limit));
+}
+
+}  // namespace
+
 std::string time_metric_name(const std::string& kind) {
   return lower_case(kind) + "_time";
 }
@@ -99,24 +118,14 @@ std::string class_of(const Machine& machine) {
         std::pair("governor", machine.governor), std::pair("hypervisor", machine.hypervisor)})
     hash.add(fmt::format("{}={}\n", name, part));
   hash.add(fmt::format("cpus={}\n", machine.cpus));
-  if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
+  add_if_known(hash, "tuning", machine.tuning);
 
   // Versions of lauka that did not record the following properties did not hash them. A property
   // that is missing is therefore left out, so that the sessions of those versions keep their
   // classes.
-  if (!machine.cpu_identity.empty())
-    hash.add(fmt::format("cpu_identity={}\n", machine.cpu_identity));
-  if (!machine.cpu_features.empty())
-    hash.add(fmt::format("cpu_features={}\n", machine.cpu_features));
-
-  // A container or a CPU mask may allow lauka only a part of the machine.
-  if (const auto& allowance = machine.allowance) {
-    if (allows_only_some_cpus(machine))
-      hash.add(fmt::format("allowed_cpus={}\n", allowance->cpus.size()));
-    if (allowance->cpu_quota) hash.add(fmt::format("cpu_quota={:.4g}\n", *allowance->cpu_quota));
-    if (allowance->memory_limit)
-      hash.add(fmt::format("memory_limit={}\n", *allowance->memory_limit));
-  }
+  add_if_known(hash, "cpu_identity", machine.cpu_identity);
+  add_if_known(hash, "cpu_features", machine.cpu_features);
+  add_allowance(hash, machine);
 
   return hash.hex_digest().substr(0, digits);
 }

@@ -240,6 +240,13 @@ void append_values_of_common_rounds(const Series& reference, const Series& candi
   }
 }
 
+/// True if a change can be estimated: not if of some runs only an upper bound is known, or if only
+/// one command was measured with several layouts of its program in memory.
+bool are_comparable(const Series& reference, const Series& candidate) {
+  return !reference.largest_bound && !candidate.largest_bound &&
+         reference.layouts.empty() == candidate.layouts.empty();
+}
+
 }  // namespace
 
 // Chooses the values of two commands from which a change is estimated: all values, or if `paired`,
@@ -249,11 +256,9 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
   if (!reference.values_of_failed_runs.empty() || !candidate.values_of_failed_runs.empty())
     return pair_samples(without_failed_runs(reference), without_failed_runs(candidate), paired);
 
-  // An empty result says that the commands cannot be compared: if of some runs only an upper bound
-  // is known, or if only one command was measured with several layouts of its program in memory.
+  // An empty result says that the commands cannot be compared.
   Comparison result{.reference = {}, .candidate = {}, .paired = paired};
-  if (reference.largest_bound || candidate.largest_bound) return result;
-  if (reference.layouts.empty() != candidate.layouts.empty()) return result;
+  if (!are_comparable(reference, candidate)) return result;
 
   if (paired) {
     append_values_of_common_rounds(reference, candidate, result);

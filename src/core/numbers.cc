@@ -67,6 +67,36 @@ Error make_not_a_number_error(std::string_view text) {
   return Error{cited(text) + " is not a number", "write a decimal of at most 18 digits"};
 }
 
+/// Numbers in even steps, by their digits with `places` decimal places. The digits are whole
+/// numbers (of 0.5 and 1.25 with two places: 50 and 125), so that no sum is rounded.
+struct DecimalRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::int64_t step = 0;
+  std::size_t places = 0;
+};
+
+/// Returns the range that a user typed, for example in --parameter-scan VAR MIN MAX -D STEP.
+Result<DecimalRange> read_range(std::string_view from, std::string_view to, std::string_view by) {
+  const auto min = read_decimal(from);
+  const auto max = read_decimal(to);
+  const auto step = read_decimal(by);
+  if (!min) return make_not_a_number_error(from);
+  if (!max) return make_not_a_number_error(to);
+  if (!step) return make_not_a_number_error(by);
+  if (step->digits <= 0)
+    return Error{fmt::format("the step {} is not above 0", cited(by)),
+                 "write a step above 0, and the smaller end first"};
+
+  const std::size_t places = std::max({min->places, max->places, step->places});
+  const auto first = scale_digits(*min, places);
+  const auto last = scale_digits(*max, places);
+  const auto increment = scale_digits(*step, places);
+  if (!first || !last || !increment)
+    return Error{"the numbers have more than 18 digits together", "write fewer digits"};
+  return DecimalRange{.first = *first, .last = *last, .step = *increment, .places = places};
+}
+
 struct TimeUnit {
   std::string_view suffix;
   double nanoseconds;
@@ -131,30 +161,12 @@ Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
 
 Result<std::vector<std::string>> list_decimals(std::string_view from, std::string_view to,
                                                std::string_view by, std::size_t most) {
-  // The texts are as a user typed them, for example in --parameter-scan VAR MIN MAX -D STEP.
-  const auto min = read_decimal(from);
-  const auto max = read_decimal(to);
-  const auto step = read_decimal(by);
-  if (!min) return make_not_a_number_error(from);
-  if (!max) return make_not_a_number_error(to);
-  if (!step) return make_not_a_number_error(by);
-  if (step->digits <= 0)
-    return Error{fmt::format("the step {} is not above 0", cited(by)),
-                 "write a step above 0, and the smaller end first"};
-
-  // With equally many decimal places, the digits of all three are whole numbers (0.5 and 1.25
-  // become 50 and 125), so that no sum is rounded.
-  const std::size_t decimal_places = std::max({min->places, max->places, step->places});
-  const auto first = scale_digits(*min, decimal_places);
-  const auto last = scale_digits(*max, decimal_places);
-  const auto increment = scale_digits(*step, decimal_places);
-  if (!first || !last || !increment)
-    return Error{"the numbers have more than 18 digits together", "write fewer digits"};
-
-  if (*first > *last)
+  const auto range = read_range(from, to, by);
+  if (!range) return range.error();
+  if (range->first > range->last)
     return Error{fmt::format("{} is above {}", cited(from), cited(to)),
                  "write the smaller number first"};
-  const auto count = static_cast<std::uint64_t>((*last - *first) / *increment) + 1;
+  const auto count = static_cast<std::uint64_t>((range->last - range->first) / range->step) + 1;
   if (count > most)
     return Error{fmt::format("{} values are more than the {} that are allowed", count, most),
                  "write a larger step (-D)"};
@@ -162,7 +174,7 @@ Result<std::vector<std::string>> list_decimals(std::string_view from, std::strin
   std::vector<std::string> values;
   for (std::uint64_t i = 0; i < count; ++i)
     values.push_back(
-        format_decimal(*first + static_cast<std::int64_t>(i) * *increment, decimal_places));
+        format_decimal(range->first + static_cast<std::int64_t>(i) * range->step, range->places));
   return values;
 }
 

@@ -24,39 +24,32 @@ std::size_t count_digits_at(std::string_view text, std::size_t from) {
   return std::min(text.find_first_not_of("0123456789", from), text.size()) - from;
 }
 
-/// Reads a number of the form -1,234.5e6 at the beginning of `text`. Appends it to `plain` without
-/// the commas, as std::strtod understands it. Returns its length in `text`; 0 if there is no
-/// number.
-std::size_t read_number(std::string_view text, std::string& plain) {
-  std::size_t end = 0;  // of what was read
+/// Returns the length of the groups at `begin` that follow commas between thousands: 8 for the
+/// groups of "1,234,567".
+std::size_t measure_groups(std::string_view text, std::size_t begin) {
+  std::size_t end = begin;
+  while (end < text.size() && text[end] == ',' && count_digits_at(text, end + 1) == 3) end += 4;
+  return end - begin;
+}
+
+/// Returns the length of a number of the form -1,234.5e6 at the beginning of `text`; 0 if there is
+/// no number.
+std::size_t measure_number(std::string_view text) {
+  std::size_t end = 0;
   const bool has_sign = text.starts_with('-') || text.starts_with('+');
-  if (has_sign) plain += text[end++];
+  if (has_sign) ++end;
 
+  // Only one to three digits can be the first group of thousands.
   const std::size_t digits_before_point = count_digits_at(text, end);
-  plain += text.substr(end, digits_before_point);
   end += digits_before_point;
-
-  // A comma belongs to the number only if it separates thousands (1,234,567), of which the first
-  // group has one to three digits.
-  if (digits_before_point >= 1 && digits_before_point <= 3) {
-    while (end < text.size() && text[end] == ',' && count_digits_at(text, end + 1) == 3) {
-      plain += text.substr(end + 1, 3);
-      end += 4;
-    }
-  }
+  if (digits_before_point >= 1 && digits_before_point <= 3) end += measure_groups(text, end);
 
   // "5." and ".5" are numbers, but "." is none.
   const bool has_point = end < text.size() && text[end] == '.';
   const std::size_t digits_after_point = has_point ? count_digits_at(text, end + 1) : 0;
   if (digits_before_point == 0 && digits_after_point == 0) return 0;
-  if (has_point) {
-    plain += text.substr(end, 1 + digits_after_point);
-    end += 1 + digits_after_point;
-  }
-
-  const std::size_t exponent = exponent_length(text, end);
-  plain += text.substr(end, exponent);
-  return end + exponent;
+  if (has_point) end += 1 + digits_after_point;
+  return end + exponent_length(text, end);
 }
 
 constexpr const char* kReportedLineExample = "write, for example, 'requests 1234 higher sum'";
@@ -202,6 +195,14 @@ Error make_name_error(std::string_view name) {
           "begin a name with a letter, and continue with letters, digits, _ . - / or %"};
 }
 
+/// Removes a last word that says how values of a run are combined, and returns what it says;
+/// nullopt if there is none.
+std::optional<Combine> take_combine(std::vector<std::string_view>& words) {
+  const auto combine = words.empty() ? std::nullopt : parse_combine(words.back());
+  if (combine) words.pop_back();
+  return combine;
+}
+
 /// Removes a last word "higher" or "lower", and sets the metric's direction from it.
 void take_direction(std::vector<std::string_view>& words, OwnMetric& metric) {
   const auto better = words.empty() ? std::nullopt : parse_better(words.back());
@@ -224,6 +225,43 @@ Error make_other_unit_error(const OwnUnit& written, const OwnUnit& expected) {
                   expected.word.empty() ? "none" : cited(expected.word)),
       may_be_metrics_unit ? fmt::format("give the metric this unit (NAME:{})", written.word)
                           : "leave it out, or give another unit"};
+}
+
+/// Returns the size of the unit that is written behind a number, in base units of the metric's
+/// unit; an error if it is a unit of something else. A number without a unit is in the metric's
+/// unit.
+Result<double> find_unit_size(std::string_view written_unit, const OwnUnit& unit) {
+  // "1" is the unit of plain numbers, so for a metric without a unit it is the same as none.
+  const bool says_no_unit = written_unit == "1" && unit.word.empty();
+  if (written_unit.empty() || written_unit == unit.word || says_no_unit)
+    return unit.size_in_base_units;
+
+  // A value in ms can be converted for a metric in s, but not for one in MiB.
+  const OwnUnit written = parse_own_unit(written_unit);
+  const bool can_be_converted = written.unit == unit.unit && written.is_known() && unit.is_known();
+  if (!can_be_converted) return make_other_unit_error(written, unit);
+  return written.size_in_base_units;
+}
+
+/// Returns the unit that is left of the words of a reported line; an error if something else is
+/// left.
+Result<OwnUnit> parse_unit_word(const std::vector<std::string_view>& words) {
+  const std::string_view unit = words.front();
+  if (words.size() > 1 || !is_unit_word(unit))
+    return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",
+                             cited(words.back())),
+                 kReportedLineExample};
+  return parse_own_unit(unit);
+}
+
+/// Returns the unit that follows a number directly, as in 12ms; nullopt if there is none, or an
+/// unknown one (Unit::Ratio), which is an error that the parser of the value reports.
+std::optional<OwnUnit> find_unit_in(std::string_view value) {
+  const std::size_t after_number = value.find_last_of("0123456789.") + 1;
+  const bool has_number = after_number > 0;
+  OwnUnit unit = parse_own_unit(value.substr(after_number));
+  if (!has_number || unit.unit == Unit::Ratio) return std::nullopt;
+  return unit;
 }
 
 }  // namespace
@@ -285,27 +323,15 @@ Result<OwnMetric> parse_own_metric(std::string_view head) {
 // with a unit. `unit`: the metric's unit, in whose base unit the value is returned.
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   text = trimmed(text);
-  std::string plain_number;
-  std::size_t number_length = 0;
-  if (text.size() <= kMaxNumberBytes) number_length = read_number(text, plain_number);
+  const std::size_t number_length = text.size() <= kMaxNumberBytes ? measure_number(text) : 0;
   if (number_length == 0) return Error{"is not a number", "write it as 1234.5, 1,234.5 or 1.2e6"};
+  const auto unit_size = find_unit_size(trimmed(text.substr(number_length)), unit);
+  if (!unit_size) return unit_size.error();
 
-  // A number without a unit is in the metric's unit.
-  const std::string_view written_unit = trimmed(text.substr(number_length));
-  double size_in_base_units = unit.size_in_base_units;
-
-  // "1" is the unit of plain numbers, so for a metric without a unit it is the same as none.
-  const bool says_no_unit = written_unit == "1" && unit.word.empty();
-  if (!written_unit.empty() && written_unit != unit.word && !says_no_unit) {
-    // A value in ms can be converted for a metric in s, but not for one in MiB.
-    const OwnUnit written = parse_own_unit(written_unit);
-    const bool can_be_converted =
-        written.unit == unit.unit && written.is_known() && unit.is_known();
-    if (!can_be_converted) return make_other_unit_error(written, unit);
-    size_in_base_units = written.size_in_base_units;
-  }
-
-  const double value = std::strtod(plain_number.c_str(), nullptr) * size_in_base_units;
+  // std::strtod understands no commas.
+  std::string plain_number(text.substr(0, number_length));
+  std::erase(plain_number, ',');
+  const double value = std::strtod(plain_number.c_str(), nullptr) * *unit_size;
   if (!is_in_numeric_range(value))
     return Error{"is larger than 1e30 or smaller than 1e-30", "use another unit"};
   return value;
@@ -334,26 +360,18 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
   // After the value may come a unit, "higher" or "lower", and how values of a run are combined.
   // They are taken from the end, because only a unit is not known beforehand, and it is what is
   // left.
-  if (!words.empty()) reported.combine = parse_combine(words.back());
-  if (reported.combine) words.pop_back();
+  reported.combine = take_combine(words);
   take_direction(words, reported.metric);
 
-  // Without a word for the unit, the unit may follow the number directly: 12ms. An unknown unit,
-  // which is parsed as Unit::Ratio, is an error that the parser of the value reports.
+  // Without a word for the unit, the value may have one.
   if (words.empty()) {
-    const std::size_t after_number = reported.value.find_last_of("0123456789.") + 1;
-    const bool has_number = after_number > 0;
-    const OwnUnit unit = parse_own_unit(reported.value.substr(after_number));
-    if (has_number && unit.unit != Unit::Ratio) reported.metric.unit = unit;
+    if (auto unit = find_unit_in(reported.value)) reported.metric.unit = *std::move(unit);
     return reported;
   }
 
-  const std::string_view unit = words.front();
-  if (words.size() > 1 || !is_unit_word(unit))
-    return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",
-                             cited(words.back())),
-                 kReportedLineExample};
-  reported.metric.unit = parse_own_unit(unit);
+  auto unit = parse_unit_word(words);
+  if (!unit) return unit.error();
+  reported.metric.unit = *std::move(unit);
   return reported;
 }
 

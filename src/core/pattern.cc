@@ -49,18 +49,25 @@ Error make_memory_error() {
   return Error{"needs too much memory", ""};
 }
 
-Error make_too_many_steps_error() {
-  return Error{"needs too many steps to match",
-               "simplify it by nesting fewer * and + within each other"};
-}
-
-}  // namespace
-
-Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
-  const CompileContext context(pcre2_compile_context_create(nullptr), &pcre2_compile_context_free);
-  if (!context) return make_memory_error();
+/// Returns a context for PCRE2's compiler; null without memory.
+CompileContext make_compile_context() {
+  CompileContext context(pcre2_compile_context_create(nullptr), &pcre2_compile_context_free);
+  if (!context) return context;
   pcre2_set_max_pattern_length(context.get(), kMaxPatternBytes);
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_ANYCRLF);
+  return context;
+}
+
+Error make_syntax_error(int error, PCRE2_SIZE offset) {
+  return Error{"is not a regular expression: " + message_of(error) + ", at character " +
+                   std::to_string(offset + 1),
+               "put a \\ before each character that has no special meaning"};
+}
+
+/// Returns the code (a pcre2_code) to which PCRE2 compiles the pattern.
+Result<std::shared_ptr<void>> compile_code(std::string_view text) {
+  const CompileContext context = make_compile_context();
+  if (!context) return make_memory_error();
 
   // Programs may write any bytes, so these are never decoded as UTF-8. A search is made in several
   // calls with some starting offsets each, which needs the option for the offset limit.
@@ -71,18 +78,32 @@ Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
   std::shared_ptr<void> code(
       pcre2_compile(as_bytes(text), text.size(), options, &error, &error_offset, context.get()),
       [](void* compiled) { pcre2_code_free(static_cast<pcre2_code*>(compiled)); });
-  if (code == nullptr)
-    return Error{"is not a regular expression: " + message_of(error) + ", at character " +
-                     std::to_string(error_offset + 1),
-                 "put a \\ before each character that has no special meaning"};
+  if (code == nullptr) return make_syntax_error(error, error_offset);
+  return code;
+}
+
+std::uint32_t count_groups(const pcre2_code* code) {
+  std::uint32_t count = 0;
+  pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &count);
+  return count;
+}
+
+Error make_too_many_steps_error() {
+  return Error{"needs too many steps to match",
+               "simplify it by nesting fewer * and + within each other"};
+}
+
+}  // namespace
+
+Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
+  auto code = compile_code(text);
+  if (!code) return code.error();
 
   // A pattern that finds a number needs a group around it. One that is only looked for needs none.
-  std::uint32_t group_count = 0;
-  pcre2_pattern_info(static_cast<pcre2_code*>(code.get()), PCRE2_INFO_CAPTURECOUNT, &group_count);
-  if (group_count == 0 && wanted == Groups::Needed)
+  if (wanted == Groups::Needed && count_groups(static_cast<pcre2_code*>(code->get())) == 0)
     return Error{"has no group", "put the number in parentheses: 'took ([0-9.]+) ms'"};
 
-  return Pattern(text, std::move(code));
+  return Pattern(text, *std::move(code));
 }
 
 Result<bool> Pattern::matches(std::string_view text, const std::function<bool()>& goes_on) const {

@@ -24,6 +24,46 @@ std::optional<ParameterValues> values_for(const Command& reference, const Comman
   return values;
 }
 
+/// Returns the instances of a typed command: the commands that differ only in its parameters.
+std::vector<std::size_t> find_instances(std::span<const Command> commands, std::size_t typed) {
+  std::vector<std::size_t> instances;
+  for (std::size_t c = 0; c < commands.size(); ++c)
+    if (commands[c].typed_command_index == typed) instances.push_back(c);
+  return instances;
+}
+
+using InstanceByValues = std::map<ParameterValues, std::size_t>;
+
+/// Returns the instances by their values of the parameters. All instances have the same parameters.
+InstanceByValues index_by_values(std::span<const Command> commands,
+                                 const std::vector<std::size_t>& instances) {
+  InstanceByValues instance_by_values;
+  for (const std::size_t instance : instances)
+    if (auto values = values_for(commands[instances.front()], commands[instance]))
+      instance_by_values.try_emplace(*std::move(values), instance);
+  return instance_by_values;
+}
+
+/// The instances of a typed command, of which one is the reference of each other command.
+struct Instances {
+  std::span<const Command> commands;  ///< all commands, not only the instances
+  std::vector<std::size_t> indices;
+  InstanceByValues by_values;
+
+  /// Returns the instance with the same values as the command, or else the first one without a
+  /// contradicting value; the command itself if there is none.
+  std::size_t find_fitting(std::size_t command) const {
+    const auto values = values_for(commands[indices.front()], commands[command]);
+    const auto same = values ? by_values.find(*values) : by_values.end();
+    if (same != by_values.end()) return same->second;
+
+    const auto compatible = std::ranges::find_if(indices, [&](std::size_t instance) {
+      return !has_other_value(commands[command], commands[instance]);
+    });
+    return compatible == indices.end() ? command : *compatible;
+  }
+};
+
 }  // namespace
 
 bool Reference::is_reference(std::size_t command) const {
@@ -58,9 +98,7 @@ bool has_other_value(const Command& command, const Command& other) {
 // compared with the instance that fits it.
 Reference pair_by_parameters(std::span<const Command> commands, std::size_t typed) {
   Reference reference;
-  std::vector<std::size_t> instances;
-  for (std::size_t c = 0; c < commands.size(); ++c)
-    if (commands[c].typed_command_index == typed) instances.push_back(c);
+  const std::vector<std::size_t> instances = find_instances(commands, typed);
   if (instances.empty()) return reference;
 
   // With a single typed command, there is nothing with which its instances could be paired. Tables
@@ -70,35 +108,15 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
     return reference;
   }
 
-  // All instances have the same parameters, so the first one tells which values are compared. They
-  // are looked up in a map, because there may be thousands of values.
-  const Command& any_instance = commands[instances.front()];
-  std::map<ParameterValues, std::size_t> instance_by_values;
-  for (const std::size_t instance : instances)
-    if (auto values = values_for(any_instance, commands[instance]))
-      instance_by_values.try_emplace(*std::move(values), instance);
-
-  // The reference of a command is the instance with the same values, or else the first one without
-  // a contradicting value. A command that is its own reference is compared with nothing.
+  // A command that is its own reference is compared with nothing. There may be thousands of values,
+  // so the instances are looked up in a map.
+  const Instances fitting{.commands = commands,
+                          .indices = instances,
+                          .by_values = index_by_values(commands, instances)};
   for (std::size_t c = 0; c < commands.size(); ++c) {
-    if (commands[c].typed_command_index == typed) {
-      reference.indices.push_back(c);
-      continue;
-    }
-
-    const auto values = values_for(any_instance, commands[c]);
-    const auto same = values ? instance_by_values.find(*values) : instance_by_values.end();
-    if (same != instance_by_values.end()) {
-      reference.indices.push_back(same->second);
-      continue;
-    }
-
-    const auto compatible = std::ranges::find_if(instances, [&](std::size_t instance) {
-      return !has_other_value(commands[c], commands[instance]);
-    });
-    reference.indices.push_back(compatible == instances.end() ? c : *compatible);
+    const bool is_instance = commands[c].typed_command_index == typed;
+    reference.indices.push_back(is_instance ? c : fitting.find_fitting(c));
   }
-
   return reference;
 }
 

@@ -144,26 +144,23 @@ void Runs::reorder(std::span<const std::uint32_t> order) {
   for (MetricColumn& column : columns_) column.reorder(order);
 }
 
-// Each property of all runs is stored in a column of its own. Columns are moved as a whole, unless
-// they hold numbers that mean something else in this session.
-void Runs::append(Runs&& other, const Joining& how) {
-  const std::size_t first_run = size_;
-  size_ += other.size_;
+/// Stores what gets other numbers here: the command, the pass (a group of events that are counted
+/// together) and the text of a run.
+void Runs::put_renumbered(std::size_t run, const Runs& other, std::size_t run_of_other,
+                          const Joining& how) {
+  const std::size_t command = how.first_command + other.commands_.at(run_of_other);
+  commands_.put(run, static_cast<std::uint32_t>(command));
+  passes_.put(run, static_cast<std::uint32_t>(how.first_pass + other.passes_.at(run_of_other)));
+  append_to_command(run, command);
+  put_own_counts(run, other.own_counts_of(run_of_other));
 
-  // Commands, passes (groups of events that are counted together) and texts get other numbers here.
-  for (std::size_t i = 0; i < other.size_; ++i) {
-    const std::size_t run = first_run + i;
-    const std::size_t command = how.first_command + other.commands_.at(i);
-    commands_.put(run, static_cast<std::uint32_t>(command));
-    passes_.put(run, static_cast<std::uint32_t>(how.first_pass + other.passes_.at(i)));
-    append_to_command(run, command);
-    put_own_counts(run, other.own_counts_of(i));
+  // Texts are numbered from 1, because 0 stands for none.
+  const std::uint32_t text = other.redo_texts_.at(run_of_other);
+  redo_texts_.put(run, text == 0 ? 0 : find_or_add_text(other.texts_[text - 1]));
+}
 
-    // Texts are numbered from 1, because 0 stands for none.
-    const std::uint32_t text = other.redo_texts_.at(i);
-    redo_texts_.put(run, text == 0 ? 0 : find_or_add_text(other.texts_[text - 1]));
-  }
-
+/// Moves the columns whose numbers mean the same in both sessions.
+void Runs::append_columns(Runs& other, std::size_t first_run) {
   rounds_.append(first_run, std::move(other.rounds_));
   statuses_.append(first_run, std::move(other.statuses_));
   coverages_.append(first_run, std::move(other.coverages_));
@@ -172,7 +169,10 @@ void Runs::append(Runs&& other, const Joining& how) {
   };
   for_each_column(append_column, *this, other);
   for_each_column_of_details(append_column, *this, other);
+}
 
+/// Moves the values of the metrics that both sessions have.
+void Runs::append_values(Runs& other, std::size_t first_run, const Joining& how) {
   // A percentile has no column of its own, but shares that of the metric that it summarizes. This
   // metric has its own turn.
   for (std::size_t m = 0; m < how.metrics.size(); ++m) {
@@ -185,6 +185,16 @@ void Runs::append(Runs&& other, const Joining& how) {
     if (column_of_other < other.columns_.size())
       column_to_set(m).append(first_run, std::move(other.columns_[column_of_other]));
   }
+}
+
+// Each property of all runs is stored in a column of its own. Columns are moved as a whole, unless
+// they hold numbers that mean something else in this session.
+void Runs::append(Runs&& other, const Joining& how) {
+  const std::size_t first_run = size_;
+  size_ += other.size_;
+  for (std::size_t i = 0; i < other.size_; ++i) put_renumbered(first_run + i, other, i, how);
+  append_columns(other, first_run);
+  append_values(other, first_run, how);
   other = Runs();
 }
 
@@ -222,12 +232,10 @@ RunRow RunRecorder::make_row(const RunRecord& run) const {
   return row;
 }
 
-// Stores a run, with its values of all metrics. `reason`, `why`: for a run that was measured again,
-// why it was not good enough, as a category and as a text.
-void RunRecorder::add(const RunRecord& run, RedoReason reason, std::string_view why, Runs& to) {
-  // A program may report metrics of which the plan did not know. Each gets a reader behind those of
-  // the planned metrics. Its values are behind those of the metrics that were planned to be
-  // reported.
+/// Adds a reader for each metric that the run reported and the plan did not know. It stands behind
+/// those of the planned metrics, and its values behind those of the metrics that were planned to be
+/// reported.
+void RunRecorder::add_readers_for(const RunRecord& run) {
   while (true) {
     const std::size_t unplanned_metrics = readers_.size() - planned_metrics_;
     const std::size_t index_in_reported = reported_metrics_ + unplanned_metrics;
@@ -235,18 +243,11 @@ void RunRecorder::add(const RunRecord& run, RedoReason reason, std::string_view 
     const ReportedValue source{.place = index_in_reported};
     readers_.emplace_back(MetricReader(Metric{.name = {}, .source = source}, {}));
   }
+}
 
-  RunRow row = make_row(run);
-  row.reason = reason;
-  row.redo_text = why;
-
-  // The wall time is always stored, even if it is not a value of the metric, as for untimed runs.
-  const bool has_wall_time = wall_time_ && readers_[*wall_time_]->value(run);
-  if (!has_wall_time) row.wall_seconds = to_seconds(run.usage.wall_ns);
-
-  // Percentiles have no reader, because they use the values of another metric. Of some values, only
-  // an upper bound is known.
-  const std::size_t index = to.add(row);
+/// Stores the run's values of all metrics; of some, only an upper bound is known. Percentiles have
+/// no reader, because they use the values of another metric.
+void RunRecorder::store_values(const RunRecord& run, std::size_t index, Runs& to) const {
   for (std::size_t m = 0; m < readers_.size(); ++m) {
     if (!readers_[m]) continue;
     if (const auto value = readers_[m]->value(run))
@@ -254,6 +255,20 @@ void RunRecorder::add(const RunRecord& run, RedoReason reason, std::string_view 
     else if (const auto bound = readers_[m]->bound(run))
       to.set_bound(index, m, *bound);
   }
+}
+
+// Stores a run, with its values of all metrics. `reason`, `why`: for a run that was measured again,
+// why it was not good enough, as a category and as a text.
+void RunRecorder::add(const RunRecord& run, RedoReason reason, std::string_view why, Runs& to) {
+  add_readers_for(run);
+  RunRow row = make_row(run);
+  row.reason = reason;
+  row.redo_text = why;
+
+  // The wall time is always stored, even if it is not a value of the metric, as for untimed runs.
+  const bool has_wall_time = wall_time_ && readers_[*wall_time_]->value(run);
+  if (!has_wall_time) row.wall_seconds = to_seconds(run.usage.wall_ns);
+  store_values(run, to.add(row), to);
 }
 
 }  // namespace lauka

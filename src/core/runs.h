@@ -286,6 +286,10 @@ class Runs {
   void put_own_counts(std::size_t run, std::span<const NamedCount> counts);
   std::vector<NamedCount> own_counts_of(std::size_t run) const;
   std::uint32_t find_or_add_text(std::string_view text);
+  void append_columns(Runs& other, std::size_t first_run);
+  void append_values(Runs& other, std::size_t first_run, const Joining& how);
+  void put_renumbered(std::size_t run, const Runs& other, std::size_t run_of_other,
+                      const Joining& how);
 
   std::size_t size_ = 0;
   RunColumn<std::uint32_t> commands_{};
@@ -334,6 +338,8 @@ class RunRecorder {
  private:
   void add(const RunRecord& run, RedoReason reason, std::string_view why, Runs& to);
   RunRow make_row(const RunRecord& run) const;
+  void add_readers_for(const RunRecord& run);
+  void store_values(const RunRecord& run, std::size_t index, Runs& to) const;
 
   const EventSet& events_;
   std::optional<IgnoreFailure> ignored_;

@@ -39,6 +39,24 @@ Entries entries_without(const Entries& all, Entries others) {
   return left;
 }
 
+/// Returns the entries of the reference as differences. Two values of one name are one difference,
+/// with both values, and are taken from `only_in_candidate`. But if a name occurs several times on
+/// a side, nothing says which of its values belong together, so each is a difference of its own.
+std::vector<EntryDifference> take_pairs(const Entries& only_in_reference,
+                                        Entries& only_in_candidate) {
+  std::vector<EntryDifference> differences;
+  for (const auto& [name, value] : only_in_reference) {
+    EntryDifference& entry =
+        differences.emplace_back(EntryDifference{.name = name, .reference_value = value});
+    const bool is_clear_pair =
+        only_in_reference.count(name) == 1 && only_in_candidate.count(name) == 1;
+    if (!is_clear_pair) continue;
+    entry.candidate_value = std::move(only_in_candidate.find(name)->second);
+    only_in_candidate.erase(name);
+  }
+  return differences;
+}
+
 }  // namespace
 
 void SettingValues::add(const SettingValues& others) {
@@ -63,23 +81,9 @@ std::vector<SettingDifference> find_differences(const SettingValues& reference,
 std::vector<EntryDifference> find_differing_entries(const SettingDifference& difference) {
   const Entries in_reference = entries_of(difference.reference_value);
   const Entries in_candidate = entries_of(difference.candidate_value);
-  const Entries only_in_reference = entries_without(in_reference, in_candidate);
   Entries only_in_candidate = entries_without(in_candidate, in_reference);
-
-  // Two values of one name are one difference, with both values. But if a name occurs several times
-  // on a side, nothing says which of its values belong together, so each is a difference of its
-  // own.
-  std::vector<EntryDifference> differences;
-  for (const auto& [name, value] : only_in_reference) {
-    EntryDifference& entry =
-        differences.emplace_back(EntryDifference{.name = name, .reference_value = value});
-    const bool is_clear_pair =
-        only_in_reference.count(name) == 1 && only_in_candidate.count(name) == 1;
-    if (!is_clear_pair) continue;
-    entry.candidate_value = std::move(only_in_candidate.find(name)->second);
-    only_in_candidate.erase(name);
-  }
-
+  std::vector<EntryDifference> differences =
+      take_pairs(entries_without(in_reference, in_candidate), only_in_candidate);
   for (const auto& [name, value] : only_in_candidate)
     differences.push_back({.name = name, .candidate_value = value});
   std::ranges::stable_sort(differences, {}, &EntryDifference::name);

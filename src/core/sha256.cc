@@ -23,6 +23,32 @@ constexpr std::uint32_t rotate_right(std::uint32_t word, unsigned by) {
   return word >> by | word << (32U - by);
 }
 
+// The functions of the standard (4.1.2), of which Ch is choose().
+
+constexpr std::uint32_t choose(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+  return (x & y) ^ (~x & z);
+}
+
+constexpr std::uint32_t majority(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+  return (x & y) ^ (x & z) ^ (y & z);
+}
+
+constexpr std::uint32_t large_sigma0(std::uint32_t word) {
+  return rotate_right(word, 2) ^ rotate_right(word, 13) ^ rotate_right(word, 22);
+}
+
+constexpr std::uint32_t large_sigma1(std::uint32_t word) {
+  return rotate_right(word, 6) ^ rotate_right(word, 11) ^ rotate_right(word, 25);
+}
+
+constexpr std::uint32_t small_sigma0(std::uint32_t word) {
+  return rotate_right(word, 7) ^ rotate_right(word, 18) ^ (word >> 3U);
+}
+
+constexpr std::uint32_t small_sigma1(std::uint32_t word) {
+  return rotate_right(word, 17) ^ rotate_right(word, 19) ^ (word >> 10U);
+}
+
 std::uint32_t word_at(std::string_view block, std::size_t at) {
   const auto byte = [&](std::size_t i) {
     return std::uint32_t{static_cast<unsigned char>(block[4 * at + i])};
@@ -30,32 +56,31 @@ std::uint32_t word_at(std::string_view block, std::size_t at) {
   return byte(0) << 24U | byte(1) << 16U | byte(2) << 8U | byte(3);
 }
 
+/// Returns the message schedule: the 16 words of the block, and 48 words that are computed from
+/// them.
+std::array<std::uint32_t, 64> schedule_words(std::string_view block) {
+  std::array<std::uint32_t, 64> words{};
+  for (std::size_t t = 0; t < 16; ++t) words[t] = word_at(block, t);
+  for (std::size_t t = 16; t < words.size(); ++t)
+    words[t] =
+        words[t - 16] + small_sigma0(words[t - 15]) + words[t - 7] + small_sigma1(words[t - 2]);
+  return words;
+}
+
 /// Updates the state of a hash with a block of 64 bytes (FIPS 180-4, 6.2.2). The names a to h, t
 /// and the numbers of bits are those of the standard.
 void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
-  // The message schedule: the 16 words of the block, and 48 words that are computed from them.
-  std::array<std::uint32_t, 64> words{};
-  for (std::size_t t = 0; t < 16; ++t) words[t] = word_at(block, t);
-  for (std::size_t t = 16; t < words.size(); ++t) {
-    const std::uint32_t w15 = words[t - 15];
-    const std::uint32_t w2 = words[t - 2];
-    const std::uint32_t sigma0 = rotate_right(w15, 7) ^ rotate_right(w15, 18) ^ (w15 >> 3U);
-    const std::uint32_t sigma1 = rotate_right(w2, 17) ^ rotate_right(w2, 19) ^ (w2 >> 10U);
-    words[t] = words[t - 16] + sigma0 + words[t - 7] + sigma1;
-  }
+  const std::array<std::uint32_t, 64> words = schedule_words(block);
 
   // One round of the compression, which changes only d and h. The standard then moves each variable
   // to the next place (h = g, g = f, ...). Here the next round takes them in shifted order instead,
   // which saves the moves. After eight rounds, the order is the first one again.
   const auto mix_round = [&words](std::size_t t, auto a0, auto b0, auto c0, auto& d0, auto e0,
                                   auto f0, auto g0, auto& h0) {
-    const std::uint32_t sum1 = rotate_right(e0, 6) ^ rotate_right(e0, 11) ^ rotate_right(e0, 25);
-    const std::uint32_t choice = (e0 & f0) ^ (~e0 & g0);
-    const std::uint32_t t1 = h0 + sum1 + choice + kRoundConstants[t] + words[t];
-    const std::uint32_t sum0 = rotate_right(a0, 2) ^ rotate_right(a0, 13) ^ rotate_right(a0, 22);
-    const std::uint32_t majority = (a0 & b0) ^ (a0 & c0) ^ (b0 & c0);
+    const std::uint32_t t1 =
+        h0 + large_sigma1(e0) + choose(e0, f0, g0) + kRoundConstants[t] + words[t];
     d0 += t1;
-    h0 = t1 + sum0 + majority;
+    h0 = t1 + large_sigma0(a0) + majority(a0, b0, c0);
   };
 
   auto [a, b, c, d, e, f, g, h] = state;

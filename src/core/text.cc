@@ -183,6 +183,54 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return distances[from.size()][to.size()];
 }
 
+struct SimilarName {
+  std::size_t distance;
+  bool contains_wanted;
+  std::string name;
+};
+
+/// Returns the similar names, the most similar first. A name is similar if it contains the wanted
+/// one, or if few letters differ: a third of them, and at least two.
+std::vector<SimilarName> find_similar(std::string_view name,
+                                      std::span<const std::string> candidates) {
+  // A short name is contained in too many others, which says nothing.
+  constexpr std::size_t min_length_of_part = 4;
+  const std::string wanted = lower_case(name);
+  const std::size_t max_distance = std::max<std::size_t>(2, wanted.size() / 3);
+  std::vector<SimilarName> similar;
+  for (const std::string& candidate : candidates) {
+    const std::string lowered = lower_case(candidate);
+    const bool contains_wanted =
+        wanted.size() >= min_length_of_part && lowered.find(wanted) != std::string::npos;
+    const std::size_t distance = edit_distance(wanted, lowered);
+    if (contains_wanted || distance <= max_distance)
+      similar.push_back(
+          {.distance = distance, .contains_wanted = contains_wanted, .name = candidate});
+  }
+  std::ranges::stable_sort(similar, {}, &SimilarName::distance);
+  return similar;
+}
+
+/// The words of a text, which are read part by part.
+struct WordList {
+  std::vector<std::string> ended{};
+  std::optional<std::string> word{};  ///< nullopt between two words; "" after empty quotes
+
+  void add_to_word(std::string_view more) {
+    if (!word) word.emplace();
+    word->append(more);
+  }
+  void end_word() {
+    if (word) ended.push_back(*std::exchange(word, std::nullopt));
+  }
+};
+
+/// Returns all characters from `at` up to the next one that may have a meaning.
+std::string_view find_ordinary(std::string_view text, std::size_t at) {
+  const std::size_t end = std::min(text.find_first_of(kNotOrdinary, at + 1), text.size());
+  return text.substr(at, end - at);
+}
+
 }  // namespace
 
 std::string lower_case(std::string_view text) {
@@ -301,28 +349,7 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
 // distinguished.
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> candidates) {
-  struct SimilarName {
-    std::size_t distance;
-    bool contains_wanted;
-    std::string name;
-  };
-
-  // A name is similar if it contains the wanted one, or if few letters differ: a third of them, and
-  // at least two. A short name is contained in too many others, which says nothing.
-  constexpr std::size_t min_length_of_part = 4;
-  const std::string wanted = lower_case(name);
-  const std::size_t max_distance = std::max<std::size_t>(2, wanted.size() / 3);
-  std::vector<SimilarName> similar;
-  for (const std::string& candidate : candidates) {
-    const std::string lowered = lower_case(candidate);
-    const bool contains_wanted =
-        wanted.size() >= min_length_of_part && lowered.find(wanted) != std::string::npos;
-    const std::size_t distance = edit_distance(wanted, lowered);
-    if (contains_wanted || distance <= max_distance)
-      similar.push_back(
-          {.distance = distance, .contains_wanted = contains_wanted, .name = candidate});
-  }
-  std::ranges::stable_sort(similar, {}, &SimilarName::distance);
+  std::vector<SimilarName> similar = find_similar(name, candidates);
 
   // Names that are clearly less similar than the most similar one would only distract. Those that
   // contain the wanted name have a large distance only because they are long.
@@ -368,42 +395,31 @@ std::string shell_syntax_in(std::string_view text) {
 }
 
 Result<std::vector<std::string>> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  std::optional<std::string> word;  // nullopt between two words; "" after an empty pair of quotes
-  char quote = '\0';                // the quote that is open; '\0' if none is
-
-  const auto add_to_word = [&](std::string_view more) {
-    if (!word) word.emplace();
-    word->append(more);
-  };
-  const auto end_word = [&] {
-    if (word) words.push_back(*std::exchange(word, std::nullopt));
-  };
-
+  WordList words;
+  char quote = '\0';  // the quote that is open; '\0' if none is
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
-      end_word();
+      words.end_word();
     } else if (is_escape(text, at, quote)) {
       ++at;
       // A backslash at the end of a line joins it to the next line, so both characters vanish.
-      if (text[at] != '\n') add_to_word(text.substr(at, 1));
+      if (text[at] != '\n') words.add_to_word(text.substr(at, 1));
     } else if (c == '\\' && quote == '\0') {
       return Error{"ends in a backslash", "write \\\\ for the character itself"};
     } else if (is_quote(c, quote)) {
       quote = quote == '\0' ? c : '\0';
-      add_to_word("");  // a pair of quotes is a word even if nothing is between them
+      words.add_to_word("");  // a pair of quotes is a word even if nothing is between them
     } else {
-      // Takes all characters up to the next one that may have a meaning.
-      const std::size_t end = std::min(text.find_first_of(kNotOrdinary, at + 1), text.size());
-      add_to_word(text.substr(at, end - at));
-      at = end - 1;
+      const std::string_view ordinary = find_ordinary(text, at);
+      words.add_to_word(ordinary);
+      at += ordinary.size() - 1;
     }
   }
 
   if (quote != '\0') return make_unclosed_quote_error(quote);
-  end_word();
-  return words;
+  words.end_word();
+  return std::move(words.ended);
 }
 
 std::string shell_quoted(std::string_view word) {

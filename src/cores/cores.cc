@@ -115,27 +115,29 @@ bool name_by_speed(std::string_view file, CoreKinds& kinds, const os::LinuxCalls
   return true;
 }
 
+/// The kernel's number for the speed of a CPU, and the number of the CPU.
+using CapacityAndCpu = std::pair<std::uint64_t, std::uint32_t>;
+
+/// Returns the CPUs that are online, the fastest first; none if a capacity is unknown.
+std::vector<CapacityAndCpu> list_by_capacity(const os::LinuxCalls& calls) {
+  std::vector<CapacityAndCpu> cpus;
+  for (const std::uint32_t cpu : read_online_cpus(calls).value_or(Cpus{})) {
+    const auto capacity = read_cpu_number(calls, cpu, "cpu_capacity");
+    if (!capacity) return {};
+    cpus.emplace_back(*capacity, cpu);
+  }
+  std::sort(cpus.rbegin(), cpus.rend());
+  return cpus;
+}
+
 /// Returns the kinds of core (such as P and E cores) that the kernel's capacities of CPUs show, the
 /// fastest first. Returns no kinds if there is only one, or if a capacity is unknown.
 CoreKinds find_kinds_by_capacity(const os::LinuxCalls& calls) {
-  const auto online = read_online_cpus(calls);
-  if (!online) return {};
-
-  // A capacity is the kernel's number for the speed of a CPU. Kinds can only be told apart if each
-  // CPU has one.
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> by_capacity;
-  for (const std::uint32_t cpu : *online) {
-    const auto capacity = read_cpu_number(calls, cpu, "cpu_capacity");
-    if (!capacity) return {};
-    by_capacity.emplace_back(*capacity, cpu);
-  }
-  std::sort(by_capacity.rbegin(), by_capacity.rend());  // the fastest first
-
   // From the fastest CPU to the slowest, each clear fall in capacity begins a new kind. Small
   // differences do not, because the cores of one kind may have slightly different clocks.
   CoreKinds kinds;
   std::uint64_t previous_capacity = 0;
-  for (const auto& [capacity, cpu] : by_capacity) {
+  for (const auto& [capacity, cpu] : list_by_capacity(calls)) {
     const double least_of_kind =
         static_cast<double>(previous_capacity) * (1.0 - kMaxCapacityFallInKind);
     const bool is_slower_kind = static_cast<double>(capacity) < least_of_kind;
@@ -143,7 +145,6 @@ CoreKinds find_kinds_by_capacity(const os::LinuxCalls& calls) {
     kinds.back().cpus.push_back(cpu);
     previous_capacity = capacity;
   }
-
   if (kinds.size() < 2) return {};
 
   for (CoreKind& kind : kinds) std::ranges::sort(kind.cpus);
@@ -165,20 +166,44 @@ Error make_one_kind_error(const std::string& option) {
           "leave it out, or name the kinds with --core-kinds"};
 }
 
+/// Returns the kinds of core of the session, and why they cannot be timed if there is a reason.
+/// Those that the user named take the place of those that the system reports.
+Result<LinuxCoreKinds> find_session_kinds(const CoreRequest& wanted, const os::LinuxCalls& calls) {
+  if (wanted.user_named_kinds.empty()) return detect_linux_kinds(calls);
+  auto kinds = check_user_kinds(wanted.user_named_kinds, calls);
+  if (!kinds) return kinds.error();
+  return LinuxCoreKinds{*std::move(kinds)};
+}
+
+/// Adds the kinds of core that are timed, or a note that says why there are none. A single kind
+/// needs neither.
+void choose_timed_kinds(CoreDecision& decided, const os::LinuxCalls& calls) {
+  const bool has_kinds_to_time = decided.session_kinds.size() > 1;
+  if (!has_kinds_to_time) return;
+  if (const auto can_count = engine::perf::can_count(calls); !can_count) {
+    decided.no_times_note = can_count.error().prefixed("there are no times by kind of core").line();
+    return;
+  }
+  for (const CoreKind& kind : decided.session_kinds)
+    decided.core_plan.timed_kinds.push_back(kind.name);
+}
+
+/// Returns an error if a minimum share is wanted, which cannot be checked without times by kind.
+Result<void> check_min_share(const CoreRequest& wanted, const CoreDecision& decided) {
+  if (!wanted.min_first_kind_share || !decided.core_plan.timed_kinds.empty()) return {};
+
+  // The note says why there are no times; it is empty if there is only one kind.
+  if (decided.no_times_note.empty()) return make_one_kind_error("--min-p-share");
+  return Error{"--min-p-share: " + decided.no_times_note, ""};
+}
+
 /// Decides on which CPUs the commands run, and which kinds of core are timed.
 Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls& calls) {
+  auto found = find_session_kinds(wanted, calls);
+  if (!found) return found.error();
   CoreDecision decided;
-
-  // The kinds of core that the user named take the place of those that the system reports.
-  if (wanted.user_named_kinds.empty()) {
-    auto [kinds, why_none] = detect_linux_kinds(calls);
-    decided.session_kinds = std::move(kinds);
-    decided.no_times_note = std::move(why_none);
-  } else {
-    auto kinds = check_user_kinds(wanted.user_named_kinds, calls);
-    if (!kinds) return kinds.error();
-    decided.session_kinds = *std::move(kinds);
-  }
+  decided.session_kinds = std::move(found->kinds);
+  decided.no_times_note = std::move(found->why_order_unknown);
 
   auto cpus = cpus_of_preference(wanted.preferred_kind, decided.session_kinds, calls);
   if (!cpus) return cpus.error();
@@ -192,24 +217,8 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
   decided.core_plan.times_kinds_only_in_counting_runs =
       wanted.may_time_in_counting_runs && !wanted.min_first_kind_share;
 
-  const bool has_kinds_to_time = decided.session_kinds.size() > 1;
-  if (has_kinds_to_time) {
-    if (const auto can_count = engine::perf::can_count(calls); !can_count) {
-      decided.no_times_note =
-          can_count.error().prefixed("there are no times by kind of core").line();
-    } else {
-      for (const CoreKind& kind : decided.session_kinds)
-        decided.core_plan.timed_kinds.push_back(kind.name);
-    }
-  }
-
-  // A minimum share cannot be checked without times by kind. The note says why there are none; it
-  // is empty if there is only one kind.
-  if (wanted.min_first_kind_share && decided.core_plan.timed_kinds.empty()) {
-    if (decided.no_times_note.empty()) return make_one_kind_error("--min-p-share");
-    return Error{"--min-p-share: " + decided.no_times_note, ""};
-  }
-
+  choose_timed_kinds(decided, calls);
+  if (auto able = check_min_share(wanted, decided); !able) return able.error();
   return decided;
 }
 
@@ -257,6 +266,14 @@ CoreTimes make_no_times(const Error& reason) {
   return {.why_no_times = reason.prefixed("there are no times by kind of core")};
 }
 
+/// Says why there are no times if the clocks were not opened, because the other events left too few
+/// counters.
+CoreTimes make_no_times_without_clocks(std::size_t needed_counters) {
+  return make_no_times({fmt::format("it needs {} counters, but a run can have at most {}",
+                                    needed_counters, os::kMaxCounters),
+                        "count fewer events"});
+}
+
 /// The pause after a poll is at least this multiple of the poll's duration.
 constexpr std::uint64_t kMinPauseInPolls = 100;
 
@@ -293,25 +310,14 @@ class TimedCounting : public engine::ArmedPass {
   /// Returns the counts of the wrapped (inner) pass, followed by the CPU times on each kind of
   /// core. May also ask for a repetition of the run.
   engine::CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
-    // The counters that give the times were requested after those of the inner pass, which must not
-    // see their readings.
-    os::Ended ended_for_inner = ended;
-    ended_for_inner.readings.resize(std::min(ended_for_inner.readings.size(), inner_counters_));
-    engine::CountsOfRun counted = inner_->finish(ended_for_inner, command);
+    engine::CountsOfRun counted = inner_->finish(without_own_readings(ended), command);
 
     CoreTimes times;
     const bool was_started = !std::holds_alternative<NotStarted>(ended.outcome);
     const bool has_counters = !commands_without_counters_.contains(command);
     if (was_started && has_counters) times = find_core_times(ended, counted);
 
-    // There is a column for each kind and, on some systems, one more for unknown kinds. Without
-    // times, the columns stay missing values.
-    const std::size_t first_time = counted.counts.size();
-    counted.counts.resize(first_time + columns_);
-    if (!times.ns.empty())
-      for (std::size_t i = 0; i < columns_; ++i)
-        counted.counts[first_time + i] = i < times.ns.size() ? times.ns[i] : times.unknown_kind_ns;
-
+    append_times(counted, times);
     ask_for_repetition_if_share_is_small(counted, times.ns);
     // The inner pass may already have a reason for missing counts, which is the one to report.
     if (!counted.why_missing_counts) counted.why_missing_counts = std::move(times.why_no_times);
@@ -327,6 +333,24 @@ class TimedCounting : public engine::ArmedPass {
   std::vector<std::string> inner_pmus() const { return inner_->timed_pmus(); }
 
  private:
+  /// Returns the run as the inner pass may see it. The counters that give the times were requested
+  /// after its own, and it must not see their readings.
+  os::Ended without_own_readings(const os::Ended& ended) const {
+    os::Ended ended_for_inner = ended;
+    ended_for_inner.readings.resize(std::min(ended_for_inner.readings.size(), inner_counters_));
+    return ended_for_inner;
+  }
+
+  /// Appends a time for each kind and, on some systems, one more for unknown kinds; missing values
+  /// if there are no times.
+  void append_times(engine::CountsOfRun& counted, const CoreTimes& times) const {
+    const std::size_t first_time = counted.counts.size();
+    counted.counts.resize(first_time + columns_);
+    if (times.ns.empty()) return;
+    for (std::size_t i = 0; i < columns_; ++i)
+      counted.counts[first_time + i] = i < times.ns.size() ? times.ns[i] : times.unknown_kind_ns;
+  }
+
   void ask_for_repetition_if_share_is_small(engine::CountsOfRun& counted,
                                             const std::vector<std::uint64_t>& ns) const {
     const auto all = std::accumulate(ns.begin(), ns.end(), std::uint64_t{0});
@@ -557,28 +581,28 @@ std::vector<os::CounterRequest> KindClocks::clock_requests(std::size_t others) c
   return requests;
 }
 
+/// Returns the times on the kinds whose CPUs have clocks; 0 for the kind without.
+std::vector<std::uint64_t> KindClocks::sum_by_kind(
+    std::span<const os::Reading> of_single_cpus) const {
+  std::vector<std::uint64_t> ns(kind_count_);
+  for (std::size_t i = 0; i < single_cpu_clocks_.size(); ++i)
+    ns[single_cpu_clocks_[i].kind] += of_single_cpus[i].value;
+  return ns;
+}
+
 /// A clock is a kernel counter of CPU time (task-clock). One clock counts on all CPUs, and one on
 /// each CPU outside the kind with the most CPUs. This kind has no clocks, which saves counters.
 CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int error,
                                     const perf::PerfConditions& conditions) const {
   if (error != 0) return make_no_times(perf::why_not_opened(error, {}, conditions));
 
-  // The clocks were not opened if the other events left too few counters.
   const std::size_t needed_readings = single_cpu_clocks_.size() + 1;
-  if (readings.size() != needed_readings)
-    return make_no_times({fmt::format("it needs {} counters, but a run can have at most {}",
-                                      needed_readings, os::kMaxCounters),
-                          "count fewer events"});
+  if (readings.size() != needed_readings) return make_no_times_without_clocks(needed_readings);
 
   // The first reading is the time on all CPUs. Each of the others is the time on one CPU.
   const std::uint64_t total_ns = readings.front().value;
-  CoreTimes times{std::vector<std::uint64_t>(kind_count_)};
-  std::uint64_t single_cpus_ns = 0;
-  for (std::size_t i = 0; i < single_cpu_clocks_.size(); ++i) {
-    const std::uint64_t ns = readings[i + 1].value;
-    times.ns[single_cpu_clocks_[i].kind] += ns;
-    single_cpus_ns += ns;
-  }
+  CoreTimes times{sum_by_kind(readings.subspan(1))};
+  const std::uint64_t single_cpus_ns = sum_of(times.ns);
 
   // A tiny excess comes from the inaccuracy of the clocks, and is no error.
   const std::uint64_t tolerated_excess_ns = total_ns / kMaxExcessDivisor;
@@ -598,6 +622,33 @@ void CoreTimePoller::before_start() {
   last_poll_duration_ = 0;
 }
 
+/// Updates the times of the command and all its descendants, and returns their ids.
+std::set<int> CoreTimePoller::update_command_and_descendants(int pid) {
+  std::set<int> found{pid};
+  std::vector<int> to_visit{pid};
+  while (!to_visit.empty()) {
+    const int parent = to_visit.back();
+    to_visit.pop_back();
+    update_times_of(parent);
+
+    for (const int child : os::find_children(calls_, parent)) {
+      const bool is_new = found.insert(child).second;
+      if (is_new) to_visit.push_back(child);
+    }
+  }
+  return found;
+}
+
+/// Updates the times of the processes whose parent has ended. They are no longer descendants of the
+/// command, but still belong to the run.
+void CoreTimePoller::update_orphans(const std::set<int>& descendants) {
+  // The orphans are listed first, because updating changes seen_processes_.
+  std::vector<int> orphans;
+  for (const auto& [identity, process] : seen_processes_)
+    if (!descendants.contains(identity.pid)) orphans.push_back(identity.pid);
+  for (const int orphan : orphans) update_times_of(orphan);
+}
+
 /// Called again and again while the command (process `pid`) runs. Reads the times by kind of core
 /// of the command and all its descendants, because they cannot be read after a process has ended.
 void CoreTimePoller::running(int pid) {
@@ -608,25 +659,7 @@ void CoreTimePoller::running(int pid) {
       last_poll_end_ != 0 && begin - last_poll_end_ < kMinPauseInPolls * last_poll_duration_;
   if (is_too_early) return;
 
-  std::set<int> descendants{pid};
-  std::vector<int> to_visit{pid};
-  while (!to_visit.empty()) {
-    const int parent = to_visit.back();
-    to_visit.pop_back();
-    update_times_of(parent);
-
-    for (const int child : os::find_children(calls_, parent)) {
-      const bool is_new = descendants.insert(child).second;
-      if (is_new) to_visit.push_back(child);
-    }
-  }
-
-  // A process whose parent has ended is no longer a descendant of the command, but still belongs to
-  // the run. Such orphans are listed first, because updating changes seen_processes_.
-  std::vector<int> orphans;
-  for (const auto& [identity, process] : seen_processes_)
-    if (!descendants.contains(identity.pid)) orphans.push_back(identity.pid);
-  for (const int orphan : orphans) update_times_of(orphan);
+  update_orphans(update_command_and_descendants(pid));
 
   last_poll_end_ = calls_.mach_absolute_time();
   last_poll_duration_ = last_poll_end_ - begin;
@@ -654,6 +687,19 @@ void CoreTimePoller::update_times_of(int pid) {
   }
 }
 
+/// Reads the threads `ids` of a process, and returns the sum of their times.
+LevelTimes CoreTimePoller::read_threads(int pid, const std::vector<std::uint64_t>& ids,
+                                        Process& process) const {
+  LevelTimes sum(level_count_);
+  for (const std::uint64_t id : ids) {
+    CountsOfThread read = read_thread_counts(calls_, pid, id, level_count_);
+    if (read.error != 0) continue;
+    add_times(sum, read.counts);
+    process.threads[id] = std::move(read.counts);
+  }
+  return sum;
+}
+
 /// Returns the CPU time of the process on each kind of core (performance level) on systems that
 /// report it for single threads only. Sums up the living threads and, from earlier polls, the ended
 /// ones. Forgets the ended threads in `process` if they turn out to be counted twice: at exec, the
@@ -663,14 +709,7 @@ LevelTimes CoreTimePoller::sum_thread_times(int pid, Process& process) const {
   std::vector<std::uint64_t> living_ids;
   list_thread_ids(calls_, pid, living_ids);
 
-  LevelTimes living(level_count_);
-  for (const std::uint64_t id : living_ids) {
-    CountsOfThread read = read_thread_counts(calls_, pid, id, level_count_);
-    if (read.error != 0) continue;
-    add_times(living, read.counts);
-    process.threads[id] = std::move(read.counts);
-  }
-
+  LevelTimes living = read_threads(pid, living_ids, process);
   LevelTimes living_and_ended(level_count_);
   for (const auto& [id, counts] : process.threads) add_times(living_and_ended, counts);
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -105,6 +106,9 @@ class KindClocks {
     std::size_t kind = 0;
     std::uint32_t cpu = 0;
   };
+
+  std::vector<std::uint64_t> sum_by_kind(std::span<const os::Reading> of_single_cpus) const;
+
   std::size_t kind_count_;
   std::size_t most_cpus_kind_ = 0;
   std::vector<SingleCpuClock> single_cpu_clocks_{};
@@ -156,7 +160,10 @@ class CoreTimePoller final : public os::RunObserver {
   };
 
   std::optional<Usage> read_usage(int pid) const;
+  std::set<int> update_command_and_descendants(int pid);
+  void update_orphans(const std::set<int>& descendants);
   void update_times_of(int pid);
+  LevelTimes read_threads(int pid, const std::vector<std::uint64_t>& ids, Process& process) const;
   LevelTimes sum_thread_times(int pid, Process& process) const;
 
   const os::DarwinCalls& calls_;

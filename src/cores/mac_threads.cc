@@ -111,22 +111,28 @@ class MacStream final : public ThreadStream {
     const bool exists = list_thread_ids(calls_, process.id, ids) == 0;
     for (const std::uint64_t id : ids) {
       CountsOfThread read = read_thread_counts(calls_, process.id, id, kinds().size());
-      if (read.error == 0) {
-        if (auto sample = take_counts(process, id, std::move(read.counts), now))
-          samples.push_back(*std::move(sample));
-        continue;
-      }
-
-      // A thread that still exists may be readable next time. Then a sample has its work of both
-      // intervals, so the thread must not be taken for ended now.
-      const bool may_still_exist = read.error != ESRCH;
-      const auto unreadable = process.threads.find(id);
-      if (may_still_exist && unreadable != process.threads.end())
-        unreadable->second.was_seen = true;
+      if (read.error != 0)
+        keep_unless_ended(process, id, read.error);
+      else if (auto sample = take_counts(process, id, std::move(read.counts), now))
+        samples.push_back(*std::move(sample));
     }
 
     add_samples_of_ended(process, now, samples);
     return exists;
+  }
+
+  /// Keeps a thread that could not be read, unless `error` says that it has ended. It may be
+  /// readable next time. Then a sample has its work of both intervals.
+  static void keep_unless_ended(WatchedProcess& process, std::uint64_t id, int error) {
+    const bool may_still_exist = error != ESRCH;
+    const auto unreadable = process.threads.find(id);
+    if (may_still_exist && unreadable != process.threads.end()) unreadable->second.was_seen = true;
+  }
+
+  /// Sets what a new thread had at its start, from which its work counts: no counts.
+  void begin_thread(Thread& thread, std::int32_t process, std::uint64_t id) const {
+    thread.name = thread_name(calls_, process, id);
+    thread.counts.resize(kinds().size());
   }
 
   /// Stores the counts of a thread for the next read, and returns its work since the previous one.
@@ -136,11 +142,7 @@ class MacStream final : public ThreadStream {
     const auto [entry, is_new] = process.threads.try_emplace(id);
     Thread& thread = entry->second;
     thread.was_seen = true;
-    if (is_new) {
-      thread.name = thread_name(calls_, process.id, id);
-      // The work of a new thread counts from its start, at which all counts were 0.
-      thread.counts.resize(kinds().size());
-    }
+    if (is_new) begin_thread(thread, process.id, id);
 
     // Moves between kinds of core are counted from read to read, also at the first one.
     const std::uint64_t core_kind_moves = count_moves(thread, counts);
@@ -213,6 +215,43 @@ class MacStream final : public ThreadStream {
   bool was_counted_ = false;
 };
 
+/// Returns the samples of the time `during`, or without one of the time since each thread's start.
+std::vector<ThreadSample> take_samples(MacStream& stream, const ThreadSampling& sampling) {
+  // Samples count from the previous read, so the first read only sets where they begin. The stream
+  // gets times since this read.
+  if (sampling.during) {
+    static_cast<void>(stream.read(nanoseconds{0}));
+    sampling.wait(*sampling.during);
+  }
+  return stream.read(sampling.during.value_or(nanoseconds{0}));
+}
+
+/// Returns a table without rows, with a group of columns for each performance level.
+ThreadTable make_empty_table(const std::vector<std::string>& levels, const MacStream& stream) {
+  ThreadTable threads;
+  for (const std::string& name : levels)
+    threads.column_groups.push_back({.title = upper_case(name),
+                                     .has_user_and_system = true,
+                                     .has_cycle_columns = stream.was_counted()});
+  if (!stream.was_counted()) threads.notes.emplace_back(kNoCountsNote);
+  return threads;
+}
+
+ThreadRow make_row(const ThreadSample& sample, const MacStream& stream) {
+  ThreadRow row{.id = sample.thread_id,
+                .name = sample.name,
+                .cpu_seconds = sample.work_on_all_kinds.cpu_seconds.value_or(0.0),
+                .work_by_column_group = sample.work_by_kind};
+  if (!stream.was_counted()) return row;
+
+  // If cycles are counted at all, missing ones mean that the thread did no work on this kind.
+  for (ThreadWork& work : row.work_by_column_group) {
+    work.cycles = work.cycles.value_or(0);
+    work.instructions = work.instructions.value_or(0);
+  }
+  return row;
+}
+
 }  // namespace
 
 std::vector<std::string> read_performance_levels(const os::DarwinCalls& calls) {
@@ -262,50 +301,21 @@ CountsOfThread read_thread_counts(const os::DarwinCalls& calls, int process, std
 Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
                                           const os::DarwinCalls& calls) {
   const std::int32_t process = sampling.process;
-  const std::optional<nanoseconds> during = sampling.during;
   // macOS calls the kinds of core performance levels.
   const auto levels = find_levels(calls, {process});
   if (!levels) return levels.error();
-  const bool counts_since_birth = !during;
+
+  const bool counts_since_birth = !sampling.during;
   MacStream stream({process}, *levels, calls, counts_since_birth);
-
-  // Samples count from the previous read, so the first read only sets where they begin. The stream
-  // gets times since this read.
-  if (during) {
-    static_cast<void>(stream.read(nanoseconds{0}));
-    sampling.wait(*during);
-  }
-
-  const std::vector<ThreadSample> samples = stream.read(during.value_or(nanoseconds{0}));
+  const std::vector<ThreadSample> samples = take_samples(stream, sampling);
   if (!stream.has_live_process())
     return Error{fmt::format("process {} ended before --duration was over", process),
                  "use a shorter --duration"};
 
-  ThreadTable threads;
-  for (const std::string& name : *levels)
-    threads.column_groups.push_back({.title = upper_case(name),
-                                     .has_user_and_system = true,
-                                     .has_cycle_columns = stream.was_counted()});
-  if (!stream.was_counted()) threads.notes.emplace_back(kNoCountsNote);
-
-  for (const ThreadSample& sample : samples) {
-    // The last sample of an ended thread has no work.
-    if (sample.has_ended) continue;
-    ThreadRow row{.id = sample.thread_id,
-                  .name = sample.name,
-                  .cpu_seconds = sample.work_on_all_kinds.cpu_seconds.value_or(0.0),
-                  .work_by_column_group = sample.work_by_kind};
-
-    // If cycles are counted at all, missing ones mean that the thread did no work on this kind.
-    if (stream.was_counted()) {
-      for (ThreadWork& work : row.work_by_column_group) {
-        work.cycles = work.cycles.value_or(0);
-        work.instructions = work.instructions.value_or(0);
-      }
-    }
-    threads.thread_rows.push_back(std::move(row));
-  }
-
+  // The last sample of an ended thread has no work.
+  ThreadTable threads = make_empty_table(*levels, stream);
+  for (const ThreadSample& sample : samples)
+    if (!sample.has_ended) threads.thread_rows.push_back(make_row(sample, stream));
   return threads;
 }
 

@@ -50,22 +50,9 @@ struct ThreadCounting {
     if (all_cycles->lacks_wanted_kernel_part)
       notes.emplace_back("cycles and instructions cover user space only");
 
-    // Each PMU has its own events, so its instructions are looked for among those of all PMUs.
-    for (const perf::Counter& cycles : all_cycles->counters) {
-      PmuCounterPair& pmu = pmus.emplace_back(PmuCounterPair{cycles.attributes});
-      // A PMU without a kind gets an index behind the last kind.
-      pmu.kind = std::ranges::find(kinds, cycles.pmu, &CoreKind::pmu) - kinds.begin();
-
-      const auto& instruction_counters = all_instructions->counters;
-      const auto of_same_pmu =
-          std::ranges::find(instruction_counters, cycles.pmu, &perf::Counter::pmu);
-      if (of_same_pmu != instruction_counters.end()) pmu.instructions = of_same_pmu->attributes;
-    }
-
-    // If PMUs and kinds of core match one to one, the counts of a PMU are those of its kind.
-    const bool all_have_kinds = std::ranges::all_of(
-        pmus, [&](const PmuCounterPair& pmu) { return pmu.kind < std::ssize(kinds); });
-    kinds_are_pmus = kinds.size() > 1 && kinds.size() == pmus.size() && all_have_kinds;
+    for (const perf::Counter& cycles : all_cycles->counters)
+      pmus.push_back(pair_counters(cycles, all_instructions->counters));
+    kinds_are_pmus = do_pmus_match_kinds();
     return true;
   }
 
@@ -75,6 +62,25 @@ struct ThreadCounting {
     /// Index of the PMU's core kind; number of kinds if the PMU has no core kind.
     std::ptrdiff_t kind = 0;
   };
+
+  /// Returns the counters of a PMU. Each PMU has its own events, so its instructions are looked for
+  /// among those of all PMUs.
+  PmuCounterPair pair_counters(const perf::Counter& cycles,
+                               const std::vector<perf::Counter>& all_instructions) const {
+    PmuCounterPair pmu{cycles.attributes};
+    pmu.kind = std::ranges::find(kinds, cycles.pmu, &CoreKind::pmu) - kinds.begin();
+    const auto of_same_pmu = std::ranges::find(all_instructions, cycles.pmu, &perf::Counter::pmu);
+    if (of_same_pmu != all_instructions.end()) pmu.instructions = of_same_pmu->attributes;
+    return pmu;
+  }
+
+  /// True if PMUs and kinds of core match one to one. Then the counts of a PMU are those of its
+  /// kind.
+  bool do_pmus_match_kinds() const {
+    const bool all_have_kinds = std::ranges::all_of(
+        pmus, [&](const PmuCounterPair& pmu) { return pmu.kind < std::ssize(kinds); });
+    return kinds.size() > 1 && kinds.size() == pmus.size() && all_have_kinds;
+  }
 
   const os::LinuxCalls& calls;
   CoreKinds kinds;
@@ -165,42 +171,46 @@ class AttachedThread : NonCopyable {
     return words;
   }
 
-  /// Reads the cycles and instructions of a thread into `counted`. Each PMU (the counting unit of a
-  /// kind of core) has a group of two counters, one for cycles and one for instructions.
-  void read_pmus(CountedWork& counted) const {
+  /// True if other programs use the counters, too, so that the kernel lets them take turns. Then
+  /// counts are too small.
+  static bool were_shared(const std::vector<Words>& groups) {
     // A group counts only while the thread is on cores of its PMU, so the times for which the
     // groups ran add up to the time of the thread. All groups were enabled for this time.
-    std::vector<Words> groups;
     std::uint64_t running = 0;
     std::uint64_t enabled = ~std::uint64_t{0};
-    for (const std::size_t leader : leaders_) {
-      const Words& words = groups.emplace_back(read_words(leader));
+    for (const Words& words : groups) {
       running += words[kTimeRunning];
       enabled = std::min(enabled, words[kTimeEnabled]);
     }
-
-    // If other programs use the counters, too, the kernel lets them take turns. Then counts are too
-    // small, and are left out.
     const bool has_several_pmus = groups.size() > 1;
-    counted.was_shared =
-        !groups.empty() && !perf::ran_all_the_time(running, enabled, has_several_pmus);
+    return !groups.empty() && !perf::ran_all_the_time(running, enabled, has_several_pmus);
+  }
+
+  /// Adds the counts of a PMU to its column. The first column is for all kinds of core. If the PMUs
+  /// are the kinds, each has its own.
+  void add_counts(const Words& words, const ThreadCounting::PmuCounterPair& pmu,
+                  std::vector<ThreadWork>& parts) const {
+    const bool has_own_column = counting_.kinds_are_pmus;
+    const std::size_t column = has_own_column ? static_cast<std::size_t>(pmu.kind) + 1 : 0;
+    ThreadWork& part = parts[column];
+
+    if (has_own_column) part.cpu_seconds = to_seconds(words[kTimeRunning]);
+    part.cycles = part.cycles.value_or(0) + words[kFirstValue];
+    const bool has_instructions = pmu.instructions && words[kCounterCount] >= 2;
+    if (has_instructions) part.instructions = part.instructions.value_or(0) + words[kSecondValue];
+  }
+
+  /// Reads the cycles and instructions of a thread into `counted`. Each PMU (the counting unit of a
+  /// kind of core) has a group of two counters, one for cycles and one for instructions.
+  void read_pmus(CountedWork& counted) const {
+    std::vector<Words> groups;
+    for (const std::size_t leader : leaders_) groups.push_back(read_words(leader));
+    counted.was_shared = were_shared(groups);
     if (counted.was_shared) return;
 
     for (std::size_t i = 0; i < groups.size(); ++i) {
-      const Words& words = groups[i];
-      const bool was_read = words[kCounterCount] > 0;
-      if (!was_read) continue;
-
-      // The first column is for all kinds of core. If the PMUs are the kinds, each has its own.
-      const auto& pmu = counting_.pmus[i];
-      const bool has_own_column = counting_.kinds_are_pmus;
-      const std::size_t column = has_own_column ? static_cast<std::size_t>(pmu.kind) + 1 : 0;
-      ThreadWork& part = counted.parts[column];
-
-      if (has_own_column) part.cpu_seconds = to_seconds(words[kTimeRunning]);
-      part.cycles = part.cycles.value_or(0) + words[kFirstValue];
-      const bool has_instructions = pmu.instructions && words[kCounterCount] >= 2;
-      if (has_instructions) part.instructions = part.instructions.value_or(0) + words[kSecondValue];
+      const bool was_read = groups[i][kCounterCount] > 0;
+      if (was_read) add_counts(groups[i], counting_.pmus[i], counted.parts);
     }
   }
 
@@ -296,15 +306,21 @@ ThreadRow make_row(const std::string& thread, const std::string& name, const Tim
   return {parse_number(thread).value_or(0), name, times.exact, std::move(parts)};
 }
 
+/// Adds a row for each thread of which only the times are known.
+void add_rows_of_uncounted(const TimesByThread& all_times, std::int32_t process,
+                           const os::LinuxCalls& calls, ThreadTable& table) {
+  for (const auto& [thread, times] : all_times)
+    table.thread_rows.push_back(make_row(thread, read_name(calls, process, thread), times,
+                                         std::vector<ThreadWork>(table.column_groups.size())));
+}
+
 ThreadTable list_work_since_start(std::int32_t process, const os::LinuxCalls& calls) {
   ThreadTable threads;
   threads.column_groups = {{.title = "", .has_user_and_system = true}};
   threads.notes = {
       "cycles, instructions and kinds of core are counted only from now on; add -d 2s to wait for "
       "them"};
-  for (const auto& [thread, times] : read_all_times(calls, process))
-    threads.thread_rows.push_back(
-        make_row(thread, read_name(calls, process, thread), times, std::vector<ThreadWork>(1)));
+  add_rows_of_uncounted(read_all_times(calls, process), process, calls, threads);
   return threads;
 }
 
@@ -336,32 +352,55 @@ TimesInProc times_between(const TimesInProc& start, const TimesInProc& end) {
           .exact = end.exact - start.exact};
 }
 
+/// Returns the row of a thread that has ended. /proc no longer has its times, but its counters can
+/// still be read.
+ThreadRow make_row_of_ended(const std::string& id, const std::string& name,
+                            std::vector<ThreadWork> parts) {
+  ThreadRow row = make_row(id, name, TimesInProc{}, std::move(parts));
+  row.work_by_column_group.front().user_seconds.reset();
+  row.work_by_column_group.front().system_seconds.reset();
+  return row;
+}
+
 /// Adds a row for each thread that was counted between `before` and `after`, and a note if other
 /// programs used the counters.
 void add_rows_of_counted(const CountedThreads& counted_threads, const TimesByThread& before,
                          const TimesByThread& after, ThreadTable& table) {
   std::size_t uncounted_threads = 0;
   for (const auto& [id, thread] : counted_threads) {
-    const auto end = after.find(id);
-    const bool has_ended = end == after.end();
-    const TimesInProc times = has_ended ? TimesInProc{} : times_between(before.at(id), end->second);
-
     auto counted = thread.counters.read();
     if (counted.was_shared) ++uncounted_threads;
-    ThreadRow row = make_row(id, thread.name, times, std::move(counted.parts));
-
-    // /proc no longer has the times of a thread that has ended, but its counters can still be read.
-    if (has_ended) {
-      row.work_by_column_group.front().user_seconds.reset();
-      row.work_by_column_group.front().system_seconds.reset();
-    }
-    table.thread_rows.push_back(std::move(row));
+    const auto end = after.find(id);
+    table.thread_rows.push_back(
+        end == after.end() ? make_row_of_ended(id, thread.name, std::move(counted.parts))
+                           : make_row(id, thread.name, times_between(before.at(id), end->second),
+                                      std::move(counted.parts)));
   }
 
   if (uncounted_threads > 0)
     table.notes.push_back(
         "other programs used the counters, so there are no cycles and instructions of " +
         plural(uncounted_threads, "thread"));
+}
+
+/// Attaches counters to each thread of which `times` are known.
+Result<CountedThreads> count_threads(const TimesByThread& times, std::int32_t process,
+                                     const ThreadCounting& counting) {
+  CountedThreads threads;
+  for (const auto& [id, ignored] : times) {
+    const std::string name = read_name(counting.calls, process, id);
+    CountedThread& thread = threads.try_emplace(id, name, counting).first->second;
+    const auto id_number = static_cast<int>(parse_number(id).value_or(0));
+    if (auto able = thread.counters.attach_counters(id_number); !able) return able.error();
+  }
+  return threads;
+}
+
+/// Returns the times of the threads that nothing counted, because they began in the meantime.
+TimesByThread leave_out_counted(TimesByThread all_times, const CountedThreads& counted_threads) {
+  std::erase_if(all_times,
+                [&](const auto& entry) { return counted_threads.contains(entry.first); });
+  return all_times;
 }
 
 /// Makes a table of what the threads of a process do in a given time (`during`). Without one, the
@@ -376,27 +415,17 @@ Result<ThreadTable> sample_linux_threads(const ThreadSampling& sampling,
   // counted by counters that are attached to each thread.
   const ThreadCounting counting(sampling.kinds, calls);
   const TimesByThread before = read_all_times(calls, process);
-  CountedThreads counted_threads;
-  for (const auto& [id, times] : before) {
-    const std::string name = read_name(calls, process, id);
-    CountedThread& thread = counted_threads.try_emplace(id, name, counting).first->second;
-    const auto id_number = static_cast<int>(parse_number(id).value_or(0));
-    if (auto able = thread.counters.attach_counters(id_number); !able) return able.error();
-  }
+  const auto counted_threads = count_threads(before, process, counting);
+  if (!counted_threads) return counted_threads.error();
 
   sampling.wait(*sampling.during);
   ThreadTable table{.column_groups = counting.columns, .notes = counting.notes};
-  const TimesByThread after = read_all_times(calls, process);
+  TimesByThread after = read_all_times(calls, process);
   if (after.empty()) table.notes.emplace_back("the process ended in the meantime");
 
-  add_rows_of_counted(counted_threads, before, after, table);
-
-  // Threads that began in the meantime have only times, because nothing counted them.
-  for (const auto& [id, times] : after)
-    if (!counted_threads.contains(id))
-      table.thread_rows.push_back(make_row(id, read_name(calls, process, id), times,
-                                           std::vector<ThreadWork>(table.column_groups.size())));
-
+  add_rows_of_counted(*counted_threads, before, after, table);
+  add_rows_of_uncounted(leave_out_counted(std::move(after), *counted_threads), process, calls,
+                        table);
   return table;
 }
 
@@ -511,6 +540,23 @@ class ProcStream final : public ThreadStream {
   bool read_process(std::size_t process_index, nanoseconds now,
                     std::vector<ThreadSample>& samples) override {
     WatchedProcess& process = watched_[process_index];
+    add_samples_of_watched(process, now, samples);
+
+    // To list the threads takes longer than to count them. The watched threads existed just now, so
+    // if there are as many threads, there are usually no new ones.
+    const long count = calls_.count_subfolders(process.folder);
+    const bool is_count_known = count >= 0;
+    if (is_count_known && static_cast<std::size_t>(count) == process.threads.size()) return true;
+
+    const std::vector<std::string> ids = calls_.list_folder(process.folder);
+    for (const std::string& id : ids)
+      if (!process.threads.contains(id)) begin_watching(process, id, now, samples);
+    return !ids.empty();
+  }
+
+  /// Adds a sample for each watched thread, and forgets those that have ended.
+  void add_samples_of_watched(WatchedProcess& process, nanoseconds now,
+                              std::vector<ThreadSample>& samples) {
     for (auto entry = process.threads.begin(); entry != process.threads.end();) {
       auto& [id, thread] = *entry;
       const auto times = parse_schedstat(thread.schedstat->read(buffer_));
@@ -530,57 +576,54 @@ class ProcStream final : public ThreadStream {
         entry = process.threads.erase(entry);
       }
     }
-
-    // To list the threads takes longer than to count them. The watched threads existed just now, so
-    // if there are as many threads, there are usually no new ones.
-    const long count = calls_.count_subfolders(process.folder);
-    const bool is_count_known = count >= 0;
-    if (is_count_known && static_cast<std::size_t>(count) == process.threads.size()) return true;
-
-    const std::vector<std::string> ids = calls_.list_folder(process.folder);
-    for (const std::string& id : ids)
-      if (!process.threads.contains(id)) begin_watching(process, id, now, samples);
-    return !ids.empty();
   }
 
-  /// Begins to watch a thread: opens its files in /proc and its counters, and stores its times,
-  /// from which the next sample counts. Adds a sample if the thread is new since the previous read.
-  /// Does nothing if it has already ended.
+  /// Begins to watch a thread. Adds a sample if it is new since the previous read. Does nothing if
+  /// it has already ended.
   void begin_watching(WatchedProcess& process, const std::string& id, nanoseconds now,
                       std::vector<ThreadSample>& samples) {
-    const std::string folder = process.folder + "/" + id;
     Thread& thread = process.threads[id];
-    thread.schedstat.emplace(folder + "/schedstat", calls_);
-    const auto times = parse_schedstat(thread.schedstat->read(buffer_));
-    const bool has_ended = !times;
-    if (has_ended) {
+    if (!open_thread(process, id, thread)) {
       process.threads.erase(id);
       return;
     }
 
-    const std::uint64_t id_number = parse_number(id).value_or(0);
-    thread.times = *times;
-    thread.name = read_name(calls_, process.id, id);
-
-    // One thread that cannot be counted is enough to give up counting. notes() says why.
-    if (!why_not_attached_) attach_counters(thread, static_cast<int>(id_number));
-
-    // The file `stat` tells on which kind of core the thread is (kinds() is empty if there is only
-    // one kind). From here, later reads count its moves to other kinds.
-    if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
+    // From here, later reads count the moves to other kinds.
     const auto moves = count_moves(thread, {});
 
     // A sample counts from the previous read, so the first read of all makes none.
     const bool is_first_read_of_all = !previous_read_time();
     if (is_first_read_of_all) return;
+    samples.push_back(make_first_sample(process.id, parse_number(id).value_or(0), thread, now));
+    samples.back().core_kind_moves = moves;
+  }
 
-    // All work of a new thread was done since the previous read.
-    const SchedulerTimes at_start{};
-    ThreadSample& sample =
-        samples.emplace_back(begin_sample(process.id, id_number, thread.name, now));
+  /// Opens a thread's files in /proc and its counters, and stores its times, from which the next
+  /// sample counts. Returns false if it has ended.
+  bool open_thread(const WatchedProcess& process, const std::string& id, Thread& thread) {
+    const std::string folder = process.folder + "/" + id;
+    thread.schedstat.emplace(folder + "/schedstat", calls_);
+    const auto times = parse_schedstat(thread.schedstat->read(buffer_));
+    if (!times) return false;
+    thread.times = *times;
+    thread.name = read_name(calls_, process.id, id);
+
+    // One thread that cannot be counted is enough to give up counting. notes() says why.
+    if (!why_not_attached_) attach_counters(thread, static_cast<int>(parse_number(id).value_or(0)));
+
+    // The file `stat` tells on which kind of core the thread is (kinds() is empty if there is only
+    // one kind).
+    if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
+    return true;
+  }
+
+  /// Returns the sample of a new thread, of which all work was done since the previous read.
+  ThreadSample make_first_sample(std::int32_t process, std::uint64_t id, const Thread& thread,
+                                 nanoseconds now) const {
+    ThreadSample sample = begin_sample(process, id, thread.name, now);
     sample.is_new = true;
-    sample.core_kind_moves = moves;
-    set_times(sample, *times, at_start);
+    set_times(sample, thread.times, SchedulerTimes{});
+    return sample;
   }
 
   /// Counts the moves between kinds of core since the last call: those that the kinds with work in

@@ -69,46 +69,79 @@ std::string list_commands(std::span<const DrawnCommand> commands) {
   return lines;
 }
 
+/// Returns the index of each path's caller. The outermost path, the program itself, has none: -1.
+std::string list_callers(std::span<const PathChange> paths) {
+  return list_of(paths, [](const PathChange& path) {
+    return path.caller == kNoCaller ? -1LL : static_cast<long long>(path.caller);
+  });
+}
+
+std::string list_candidate_times(std::span<const PathChange> paths) {
+  return list_of(paths,
+                 [](const PathChange& path) { return to_microseconds(path.candidate_mean); });
+}
+
+std::string list_reference_times(std::span<const PathChange> paths) {
+  return list_of(paths,
+                 [](const PathChange& path) { return to_microseconds(path.reference_mean); });
+}
+
+/// Returns the half width of each difference's interval. The script shows no interval for -1.
+std::string list_half_widths(std::span<const PathChange> paths) {
+  return list_of(paths, [](const PathChange& path) {
+    return path.half_width ? to_microseconds(*path.half_width) : std::int64_t{-1};
+  });
+}
+
+std::string make_attribute(std::string_view name, const std::string& value) {
+  return fmt::format(" data-{}=\"{}\"", name, value);
+}
+
+/// Returns the attributes with the times of a reference and its candidate, and their differences.
+std::string make_comparison_attributes(std::span<const PathChange> paths) {
+  return make_attribute("times", list_reference_times(paths) + "|" + list_candidate_times(paths)) +
+         make_attribute("half-width", list_half_widths(paths)) +
+         make_attribute("sure", list_significant(paths));
+}
+
 /// Returns an HTML element with the data from which page/icicle.js draws the paths of one command,
 /// or of a reference and its candidate (in this order). Each attribute lists a number for each
 /// path, in the order of `paths`.
 std::string make_graph_element(std::span<const PathChange> paths,
                                std::span<const DrawnCommand> commands) {
-  std::string attributes;
-  const auto add_attribute = [&](std::string_view name, const std::string& value) {
-    attributes += fmt::format(" data-{}=\"{}\"", name, value);
-  };
-  add_attribute("commands", list_commands(commands));
-
-  // The outermost path, the program itself, has no caller.
-  add_attribute("parent", list_of(paths, [](const PathChange& path) {
-                  return path.caller == kNoCaller ? -1LL : static_cast<long long>(path.caller);
-                }));
-
   // Many paths end in the same function. They refer to its name by the index in a list.
   NameList names;
-  add_attribute(
-      "name", list_of(paths, [&](const PathChange& path) { return names.find_or_add(path.name); }));
+  const std::string name_indices =
+      list_of(paths, [&](const PathChange& path) { return names.find_or_add(path.name); });
 
-  const std::string candidate_times =
-      list_of(paths, [](const PathChange& path) { return to_microseconds(path.candidate_mean); });
   const bool is_comparison = commands.size() == 2;
-  if (is_comparison) {
-    const std::string reference_times =
-        list_of(paths, [](const PathChange& path) { return to_microseconds(path.reference_mean); });
-    add_attribute("times", reference_times + "|" + candidate_times);
-
-    // The script shows no interval for a half width of -1.
-    add_attribute("half-width", list_of(paths, [](const PathChange& path) {
-                    return path.half_width ? to_microseconds(*path.half_width) : std::int64_t{-1};
-                  }));
-    add_attribute("sure", list_significant(paths));
-  } else {
-    add_attribute("times", candidate_times);
-  }
-
+  const std::string attributes =
+      make_attribute("commands", list_commands(commands)) +
+      make_attribute("parent", list_callers(paths)) + make_attribute("name", name_indices) +
+      (is_comparison ? make_comparison_attributes(paths)
+                     : make_attribute("times", list_candidate_times(paths)));
   return fmt::format("<div class=\"chart icicle\"{}><pre class=\"names\" hidden>{}</pre></div>\n",
                      attributes, names.lines());
+}
+
+/// Returns the commands of a graph: the command, and before it its reference if it has one.
+std::vector<DrawnCommand> list_graph_commands(const Results& results, std::size_t command,
+                                              const std::vector<std::string>& css_classes) {
+  const auto drawn_command = [&](std::size_t index) {
+    return DrawnCommand{css_classes[index], results.session.commands[index].name};
+  };
+
+  std::vector<DrawnCommand> graph_commands;
+  const Reference& reference = results.session.reference;
+  if (reference.is_candidate(command)) {
+    // A reference in a baseline file has no number in this session, and so no colour. It gets the
+    // last of the eight colours.
+    const auto reference_index = reference.index_in_session(command);
+    graph_commands.push_back(reference_index ? drawn_command(*reference_index)
+                                             : DrawnCommand{"c7", name_of_references(results)});
+  }
+  graph_commands.push_back(drawn_command(command));
+  return graph_commands;
 }
 
 }  // namespace
@@ -117,27 +150,13 @@ std::string make_graph_element(std::span<const PathChange> paths,
 // with its reference, in which the reader can switch to the difference.
 std::string call_path_graphs(const Results& results) {
   const std::vector<std::string> css_classes = command_classes(results);
-  const auto drawn_command = [&](std::size_t command) {
-    return DrawnCommand{css_classes[command], results.session.commands[command].name};
-  };
-
   std::string html;
-  const Reference& reference = results.session.reference;
-  for (const std::size_t command : candidates_or_all(reference, results.commands.size())) {
+  for (const std::size_t command :
+       candidates_or_all(results.session.reference, results.commands.size())) {
     // Commands without call paths, or whose paths cannot be compared, have no graph.
-    const auto changes = show_paths(results, command);
-    if (!changes) continue;
-
-    std::vector<DrawnCommand> graph_commands;
-    if (reference.is_candidate(command)) {
-      // A reference in a baseline file has no number in this session, and so no colour. It gets the
-      // last of the eight colours.
-      const auto reference_index = reference.index_in_session(command);
-      graph_commands.push_back(reference_index ? drawn_command(*reference_index)
-                                               : DrawnCommand{"c7", name_of_references(results)});
-    }
-    graph_commands.push_back(drawn_command(command));
-    html += make_graph_element(changes->paths, graph_commands);
+    if (const auto changes = show_paths(results, command))
+      html +=
+          make_graph_element(changes->paths, list_graph_commands(results, command, css_classes));
   }
   if (html.empty()) return "";
 

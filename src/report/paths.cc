@@ -53,27 +53,31 @@ struct ChosenPaths {
   std::size_t max_lines_needed = 0;
 };
 
+/// Returns the indices of the paths with a weight above 0, those with a larger weight first.
+std::vector<std::size_t> list_by_weight(const MetricByFunction& changes,
+                                        const std::function<double(const PathChange&)>& weight_of) {
+  std::vector<double> weights;
+  std::vector<std::size_t> indices;
+  weights.reserve(changes.paths.size());
+  for (std::size_t index = 0; index < changes.paths.size(); ++index) {
+    weights.push_back(weight_of(changes.paths[index]));
+    if (weights.back() > 0.0) indices.push_back(index);
+  }
+  std::ranges::stable_sort(indices, std::greater<>(),
+                           [&](std::size_t index) { return weights[index]; });
+  return indices;
+}
+
 /// Chooses the paths of which a table of `max_lines` lines consists. A path takes a line, and so
 /// does each of its callers. Paths of weight 0 are never chosen for themselves. Of the others,
 /// those with a larger weight have precedence.
 ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t max_lines,
                          const std::function<double(const PathChange&)>& weight_of) {
-  struct WeighedPath {
-    double weight;
-    std::size_t index;
-  };
-  std::vector<WeighedPath> by_weight;
-  for (std::size_t index = 0; index < changes.paths.size(); ++index) {
-    const double weight = weight_of(changes.paths[index]);
-    if (weight > 0.0) by_weight.push_back({weight, index});
-  }
-  std::ranges::stable_sort(by_weight, std::greater<>(), &WeighedPath::weight);
-
   ChosenPaths chosen;
   std::vector<std::size_t> to_add;  // a path with those of its callers that are not chosen yet
-  for (const WeighedPath& weighed : by_weight) {
+  for (const std::size_t path : list_by_weight(changes, weight_of)) {
     to_add.clear();
-    std::size_t index = weighed.index;
+    std::size_t index = path;
     while (index != kNoCaller && !chosen.indices.contains(index)) {
       to_add.push_back(index);
       index = changes.paths[index].caller;
@@ -96,35 +100,50 @@ Ink choose_path_ink(const PathChange& change) {
   return change.difference() > 0.0 ? Ink::Red : Ink::Green;
 }
 
-/// Returns a table without rows: a column of call paths, and one for the time of `command`. If the
-/// command has a reference, the reference's time stands before it, and the difference behind it.
-Table make_empty_path_table(const Results& results, std::size_t command) {
-  const bool is_compared = results.session.reference.is_candidate(command);
+/// Returns the column of a command's times, which a narrow terminal may leave out with `part`.
+TableColumn make_time_column(const Command& command, OmittedPart part) {
+  return {.heading = {one_line(command.name)}, .dropped_when_omitting = part, .cut = Cut::Middle};
+}
 
-  Table table;
-  table.columns.push_back({.heading = {"call path"},
-                           .cell_content = CellContent::Code,
-                           .is_left_aligned = true,
-                           .cut = Cut::Middle});
-  if (is_compared)
-    table.columns.push_back({.heading = {one_line(results.reference_of(command).name)},
-                             .dropped_when_omitting = OmittedPart::Values,
-                             .cut = Cut::Middle});
+/// Returns a column of call paths, and one for the time of `command`. If the command has a
+/// reference, the reference's time stands before it, and the difference behind it.
+std::vector<TableColumn> list_path_columns(const Results& results, std::size_t command) {
+  std::vector<TableColumn> columns = {{.heading = {"call path"},
+                                       .cell_content = CellContent::Code,
+                                       .is_left_aligned = true,
+                                       .cut = Cut::Middle}};
 
   // In a narrow terminal, the difference is enough. Without one, the command's time has to stay.
-  table.columns.push_back(
-      {.heading = {one_line(results.session.commands[command].name)},
-       .dropped_when_omitting = is_compared ? OmittedPart::Values : OmittedPart::Never,
-       .cut = Cut::Middle});
-  if (is_compared)
-    table.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
+  const Command& own = results.session.commands[command];
+  if (results.session.reference.is_candidate(command)) {
+    columns.push_back(make_time_column(results.reference_of(command), OmittedPart::Values));
+    columns.push_back(make_time_column(own, OmittedPart::Values));
+    columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
+  } else {
+    columns.push_back(make_time_column(own, OmittedPart::Never));
+  }
+  return columns;
+}
 
+/// Returns a table without rows.
+Table make_empty_path_table(const Results& results, std::size_t command) {
   // The first of these attempts that fits into the terminal is used.
-  table.steps = {{.gap = 3, .min_cut_width = 60},
-                 {.min_cut_width = 40},
-                 {.last_omitted_part = OmittedPart::Values, .min_cut_width = 20}};
-  table.heading_ink = Ink::Bold;
-  return table;
+  return {.columns = list_path_columns(results, command),
+          .steps = {{.gap = 3, .min_cut_width = 60},
+                    {.min_cut_width = 40},
+                    {.last_omitted_part = OmittedPart::Values, .min_cut_width = 20}},
+          .heading_ink = Ink::Bold};
+}
+
+Cell make_name_cell(const PathChange& path, std::size_t depth) {
+  const std::string indent(2 * depth, ' ');
+  return {.text = indent + shortened_function(one_line(path.name), kMaxFrameWidth)};
+}
+
+Cell make_difference_cell(const PathChange& path, const Metric& metric) {
+  return {.text = difference_of_means(path.difference(), path.half_width, metric),
+          .ink = choose_path_ink(path),
+          .is_significant_delta = path.is_certain};
 }
 
 /// Makes a table with a row for each chosen path, indented below its caller.
@@ -141,17 +160,33 @@ Table make_path_table(const Results& results, std::size_t command, const MetricB
     // A caller precedes its calls, so its depth is known.
     if (path.caller != kNoCaller) depths[index] = depths[path.caller] + 1;
 
-    const std::string indent(2 * depths[index], ' ');
-    TableRow row = {{.text = indent + shortened_function(one_line(path.name), kMaxFrameWidth)}};
+    TableRow& row = table.rows.emplace_back(TableRow{make_name_cell(path, depths[index])});
     if (is_compared) row.push_back({.text = quantity(path.reference_mean, metric)});
     row.push_back({.text = quantity(path.candidate_mean, metric)});
-    if (is_compared)
-      row.push_back({.text = difference_of_means(path.difference(), path.half_width, metric),
-                     .ink = choose_path_ink(path),
-                     .is_significant_delta = path.is_certain});
-    table.rows.push_back(std::move(row));
+    if (is_compared) row.push_back(make_difference_cell(path, metric));
   }
   return table;
+}
+
+/// Returns why no path was chosen: none differs significantly, or each needs more lines.
+std::string explain_empty_choice(const MetricByFunction& changes, const ChosenPaths& chosen,
+                                 std::size_t max_lines) {
+  if (chosen.has_all)
+    return fmt::format("no call path differs significantly in {}",
+                       plural(changes.rounds, "sampled run"));
+  return fmt::format("the call paths do not fit into {}; --paths={} shows some",
+                     plural(max_lines, "line"), chosen.max_lines_needed);
+}
+
+/// Returns "cpu_time by call path, significant changes (the largest; --paths=80 shows more)". Only
+/// the changes of a command with a reference are significant.
+std::string make_title(const Results& results, std::size_t command, const MetricByFunction& changes,
+                       const ChosenPaths& chosen) {
+  std::string title = one_line(results.session.metrics[changes.metric].name) + " by call path";
+  if (results.session.reference.is_candidate(command)) title += ", significant changes";
+  if (!chosen.has_all)
+    title += fmt::format(" (the largest; --paths={} shows more)", 2 * *results.presentation.paths);
+  return title;
 }
 
 /// Returns the table of a command's call paths with its title, or a note that says why none is
@@ -168,18 +203,10 @@ std::string make_section(const Results& results, std::size_t command,
   };
   const ChosenPaths chosen = choose_paths(changes, max_lines, weight_of);
 
-  if (chosen.indices.empty()) {
-    const std::string reason =
-        chosen.has_all ? fmt::format("no call path differs significantly in {}",
-                                     plural(changes.rounds, "sampled run"))
-                       : fmt::format("the call paths do not fit into {}; --paths={} shows some",
-                                     plural(max_lines, "line"), chosen.max_lines_needed);
-    return "\n" + dim_note(reason, style);
-  }
+  if (chosen.indices.empty())
+    return "\n" + dim_note(explain_empty_choice(changes, chosen, max_lines), style);
 
-  std::string title = one_line(results.session.metrics[changes.metric].name) + " by call path";
-  if (is_compared) title += ", significant changes";
-  if (!chosen.has_all) title += fmt::format(" (the largest; --paths={} shows more)", 2 * max_lines);
+  const std::string title = make_title(results, command, changes, chosen);
   return "\n" + inked(title, Ink::Bold, style.color) + "\n" +
          terminal_text(make_path_table(results, command, changes, chosen.indices), style);
 }

@@ -35,6 +35,21 @@ std::string list_values(const std::string& parameter, const std::vector<std::str
                                                         : parameter + " " + list;
 }
 
+std::vector<std::string> get_names(const Results& results, std::span<const std::size_t> commands) {
+  std::vector<std::string> names;
+  for (const std::size_t command : commands)
+    names.push_back(one_line(results.session.commands[command].name));
+  return names;
+}
+
+/// Returns the value that each of the commands has of its first parameter.
+std::vector<std::string> get_values(const Results& results, std::span<const std::size_t> commands) {
+  std::vector<std::string> values;
+  for (const std::size_t command : commands)
+    values.push_back(one_line(results.session.commands[command].parameters.front().value));
+  return values;
+}
+
 /// Returns the names of commands, which are sorted from the best to the worst. If a single command
 /// was typed with one parameter, returns the parameter's values and its name instead: "12, 16
 /// threads". Of many commands, names only the best: "12, 16 threads and 54 more".
@@ -42,22 +57,18 @@ std::string list_names(const Results& results, std::span<const std::size_t> comm
   // "1 more" would be as long as the last name, so the line may have one name above the limit.
   const std::size_t named_count =
       commands.size() > kMaxCommandsInLine + 1 ? kMaxCommandsInLine : commands.size();
+  const auto named = commands.first(named_count);
   std::string more;
   if (named_count < commands.size()) more = fmt::format("{} more", commands.size() - named_count);
 
   const std::vector<std::string> parameters = parameter_names(results);
   const bool differ_by_one_parameter = has_single_typed_command(results) && parameters.size() == 1;
   if (differ_by_one_parameter) {
-    std::vector<std::string> values;
-    for (const std::size_t command : commands.first(named_count))
-      values.push_back(one_line(results.session.commands[command].parameters.front().value));
-    const std::string list = list_values(one_line(parameters.front()), values);
+    const std::string list = list_values(one_line(parameters.front()), get_values(results, named));
     return more.empty() ? list : list + " and " + more;
   }
 
-  std::vector<std::string> names;
-  for (const std::size_t command : commands.first(named_count))
-    names.push_back(one_line(results.session.commands[command].name));
+  std::vector<std::string> names = get_names(results, named);
   if (!more.empty()) names.push_back(more);
   return listed(names);
 }
@@ -83,6 +94,18 @@ std::string describe_confidence(const Results& results) {
   return fmt::format("with {:.6g}% confidence", 100.0 * results.session.confidence);
 }
 
+/// Returns the outcome of a race with one command left. A command also drops out of the race if it
+/// gives no value to compare.
+std::string describe_last_command(const Results& results, const gate::RaceResult& race) {
+  const bool was_any_beaten = std::ranges::any_of(
+      race.exits, [](const gate::RaceExit& exit) { return exit.better_command.has_value(); });
+  if (was_any_beaten)
+    return fmt::format("{}, {}", make_superlative(results, race), describe_confidence(results));
+  return fmt::format(
+      "nothing was compared, because only one command has a run that succeeded and gave {}",
+      one_line(race.metric));
+}
+
 /// Returns what the race has shown about the commands that remain in it. In a race, a command is no
 /// longer run once another one was shown to be better. The names of the remaining commands follow
 /// the text: "fastest, with 95% confidence: old", or "with 95% confidence, the fastest is one of:
@@ -91,16 +114,9 @@ std::string describe_outcome(const Results& results, const gate::RaceResult& rac
   const std::string best = make_superlative(results, race);
   const std::string confidence = describe_confidence(results);
 
-  // A command also drops out of the race if it gives no value to compare.
-  const bool was_any_beaten = std::ranges::any_of(
-      race.exits, [](const gate::RaceExit& exit) { return exit.better_command.has_value(); });
-
   switch (race.end) {
     case gate::RaceEnd::OneLeft:
-      if (was_any_beaten) return fmt::format("{}, {}", best, confidence);
-      return fmt::format(
-          "nothing was compared, because only one command has a run that succeeded and gave {}",
-          one_line(race.metric));
+      return describe_last_command(results, race);
     case gate::RaceEnd::Equal:
       // The race ends when the remaining commands differ by less than its limit.
       return fmt::format("{}, or within {:.6g}% of it, {}", best, 100.0 * race.limit, confidence);

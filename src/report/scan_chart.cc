@@ -86,40 +86,53 @@ std::string name_of_series(const Command& command, const std::string& parameter)
   return name;
 }
 
+/// Returns a command's point. The chart has no place for a command without the parameter, or
+/// without values: returns nullopt.
+std::optional<ScanPoint> make_point(const Results& results, std::size_t command, std::size_t metric,
+                                    const std::string& scanned_parameter) {
+  const Parameter* scanned = find_parameter(results.session.commands[command], scanned_parameter);
+  const auto summary = summarize_succeeded_runs(results, command, metric);
+  if (scanned == nullptr || !summary) return std::nullopt;
+  return ScanPoint{.x = read_scanned_value(*scanned),
+                   .y = summary->median,
+                   .low = summary->q1,
+                   .high = summary->q3,
+                   .mean = summary->mean,
+                   .command = command};
+}
+
+/// All series that were found so far.
+struct SeriesList {
+  std::vector<ScanSeries> all{};
+  /// Indices by the typed command and the name. Two commands that the user typed may have the same
+  /// name.
+  std::map<std::pair<std::size_t, std::string>, std::size_t> indices{};
+
+  ScanSeries& find_or_add(std::size_t typed_command, std::string name) {
+    const auto [entry, is_new] = indices.try_emplace({typed_command, name}, all.size());
+    if (is_new) all.push_back({.name = std::move(name), .points = {}});
+    return all[entry->second];
+  }
+};
+
 /// Divides the commands into series, each of which becomes a line of the chart. The commands of a
 /// series differ only in the value of the scanned parameter, which find_scanned_parameter() has
 /// found.
 std::vector<ScanSeries> make_series(const Results& results, std::size_t metric,
                                     const std::string& scanned_parameter) {
-  // A series' name contains the values of its other parameters. Two commands that the user typed
-  // may have the same name, so the number of the typed command is needed to tell them apart.
-  using TypedCommandAndName = std::pair<std::size_t, std::string>;
-  std::map<TypedCommandAndName, std::size_t> series_indices;
-
-  std::vector<ScanSeries> all_series;
+  SeriesList series_list;
   for (std::size_t index = 0; index < results.commands.size(); ++index) {
-    // The chart has no place for a command without the parameter, or without values.
+    const auto point = make_point(results, index, metric, scanned_parameter);
+    if (!point) continue;
+
+    // The name contains the values of the other parameters.
     const Command& command = results.session.commands[index];
-    const Parameter* scanned = find_parameter(command, scanned_parameter);
-    const auto summary = summarize_succeeded_runs(results, index, metric);
-    if (scanned == nullptr || !summary) continue;
-
-    std::string name = name_of_series(command, scanned_parameter);
-    const auto [entry, is_new] =
-        series_indices.try_emplace({command.typed_command_index, name}, all_series.size());
-    if (is_new) all_series.push_back({.name = std::move(name), .points = {}});
-
-    ScanSeries& series = all_series[entry->second];
-    series.points.push_back({.x = read_scanned_value(*scanned),
-                             .y = summary->median,
-                             .low = summary->q1,
-                             .high = summary->q3,
-                             .mean = summary->mean,
-                             .command = index});
+    series_list.find_or_add(command.typed_command_index, name_of_series(command, scanned_parameter))
+        .points.push_back(*point);
   }
 
-  for (ScanSeries& series : all_series) std::ranges::sort(series.points, {}, &ScanPoint::x);
-  return all_series;
+  for (ScanSeries& series : series_list.all) std::ranges::sort(series.points, {}, &ScanPoint::x);
+  return std::move(series_list.all);
 }
 
 std::optional<stats::PowerLaw> fit_power_law(const ScanSeries& series, double confidence) {
@@ -223,63 +236,71 @@ Axes make_axes(const Scan& scan, AxisScale scale) {
   return {linear_axis(x.low, x.high), linear_axis(std::min(y.low, 0.0), y.high)};
 }
 
-/// Draws the chart with axes of one scale. The page has a view for each scale that is possible, and
-/// the reader switches between them.
-std::string draw_view(const Scan& scan, AxisScale scale) {
-  const bool is_logarithmic = scale == AxisScale::Logarithmic;
-  Axes axes = make_axes(scan, scale);
-  axes.x.ticks = choose_measured_ticks(scan.all_series, axes.x);
-
-  std::string content = svg_grid(axes.x, kSvgUnits);
+/// Draws the lines of all series. A fitted power law is drawn as a straight line, which it is only
+/// on logarithmic axes.
+std::string draw_lines(const Scan& scan, const Axes& axes, AxisScale scale) {
+  std::string content;
   for (std::size_t i = 0; i < scan.all_series.size(); ++i) {
     const ScanSeries& series = scan.all_series[i];
-
-    // The fitted power law is drawn as a straight line, which it is only on logarithmic axes.
-    if (is_logarithmic)
+    if (scale == AxisScale::Logarithmic)
       if (const auto power_law = fit_power_law(series, scan.results.session.confidence))
         content += draw_power_law(axes, series, *power_law);
     content += draw_line(axes, series, scan.parameter, color_class(i));
   }
+  return content;
+}
 
+std::vector<TickLabel> label_horizontal_ticks(const Axes& axes) {
   std::vector<TickLabel> labels;
   for (const double tick : axes.x.ticks) {
     const double without_rounding_error = std::fabs(tick) < 1e-12 ? 0 : tick;
     labels.push_back({.position_percent = horizontal_percent(axes.x_position(tick), kSvgUnits),
                       .text = fmt::format("{:.6g}", without_rounding_error)});
   }
-
-  const Metric& metric = scan.results.session.metrics[scan.metric];
-  return fmt::format("<div class=\"view {}\"{}>\n", is_logarithmic ? "logarithmic" : "linear",
-                     hover_attributes(axes.y, metric, "y")) +
-         svg_with_vertical_axis({.height_pixels = kScanHeight,
-                                 .axis = axes.y,
-                                 .metric = metric,
-                                 .width_units = kSvgUnits,
-                                 .title = metric.name + " against " + scan.parameter,
-                                 .content = content}) +
-         svg_tick_labels(labels) + "</div>\n";
+  return labels;
 }
 
-/// Returns a paragraph for each series, with its colour and how its values grow with the parameter,
-/// and then one that says what the chart shows.
+/// Draws the chart with axes of one scale. The page has a view for each scale that is possible, and
+/// the reader switches between them.
+std::string draw_view(const Scan& scan, AxisScale scale) {
+  Axes axes = make_axes(scan, scale);
+  axes.x.ticks = choose_measured_ticks(scan.all_series, axes.x);
+  const Metric& metric = scan.results.session.metrics[scan.metric];
+  return fmt::format("<div class=\"view {}\"{}>\n",
+                     scale == AxisScale::Logarithmic ? "logarithmic" : "linear",
+                     hover_attributes(axes.y, metric, "y")) +
+         svg_with_vertical_axis(
+             {.height_pixels = kScanHeight,
+              .axis = axes.y,
+              .metric = metric,
+              .width_units = kSvgUnits,
+              .title = metric.name + " against " + scan.parameter,
+              .content = svg_grid(axes.x, kSvgUnits) + draw_lines(scan, axes, scale)}) +
+         svg_tick_labels(label_horizontal_ticks(axes)) + "</div>\n";
+}
+
+/// Returns a paragraph with the colour of a series, and how its values grow with the parameter.
+std::string describe_series(const Scan& scan, std::size_t index) {
+  const ScanSeries& series = scan.all_series[index];
+  const double confidence = scan.results.session.confidence;
+  std::string html = fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code>",
+                                 color_class(index), html_text(series.name));
+  if (const auto power_law = fit_power_law(series, confidence))
+    html += fmt::format(
+        " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
+        "the exponent: {:.2f} … {:.2f})</span>",
+        html_text(scan.parameter), power_law->exponent, 100 * confidence, power_law->exponent_low,
+        power_law->exponent_high);
+  return html + "</p>\n";
+}
+
+/// Returns a paragraph for each series, and then one that says what the chart shows.
 std::string make_legend(const Scan& scan) {
   const Results& results = scan.results;
-  const double confidence = results.session.confidence;
   const std::string parameter = html_text(scan.parameter);
 
   std::string html;
-  for (std::size_t i = 0; i < scan.all_series.size(); ++i) {
-    const ScanSeries& series = scan.all_series[i];
-    html += fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code>",
-                        color_class(i), html_text(series.name));
-    if (const auto power_law = fit_power_law(series, confidence))
-      html += fmt::format(
-          " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
-          "the exponent: {:.2f} … {:.2f})</span>",
-          parameter, power_law->exponent, 100 * confidence, power_law->exponent_low,
-          power_law->exponent_high);
-    html += "</p>\n";
-  }
+  for (std::size_t i = 0; i < scan.all_series.size(); ++i) html += describe_series(scan, i);
 
   // In a scan, the page's other charts show a series in its colour, too, but with a strength for
   // each value.
@@ -320,6 +341,39 @@ const ScanPoint& find_best_point(const Results& results, std::size_t metric,
   return *best;
 }
 
+/// Returns ", not significantly different from n = 8", with the reference of the command at the
+/// best value, which may be best by chance; empty if they differ.
+std::string say_if_best_by_chance(const Results& results, std::size_t best_command,
+                                  std::size_t metric) {
+  const MetricResult* row = metric_result_of(results.commands[best_command], metric);
+  const auto reference = results.session.reference.index_in_session(best_command);
+  if (!row->delta || row->delta->is_significant() || !reference) return "";
+  return ", not significantly different from " +
+         parameters_text(results.session.commands[*reference]) + detectable_text(row->detectable);
+}
+
+/// Returns the names of all series, each once.
+std::vector<std::string> list_series_names(const Results& results, const std::string& parameter) {
+  std::vector<std::string> names;
+  for (const Command& command : results.session.commands) {
+    const std::string name = name_of_series(command, parameter);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+/// Returns the strength of the colour for each of at least two values. It grows evenly from the
+/// smallest value (0) to the largest one (1).
+std::map<double, double> find_strengths(const std::set<double>& values) {
+  std::map<double, double> strengths;
+  double smaller_values = 0.0;
+  for (const double value : values) {
+    strengths[value] = smaller_values / static_cast<double>(values.size() - 1);
+    ++smaller_values;
+  }
+  return strengths;
+}
+
 }  // namespace
 
 bool is_scan(const Results& results) {
@@ -335,36 +389,19 @@ bool is_scan(const Results& results) {
 std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) {
   if (!is_scan(results)) return {};
 
-  // is_scan() has checked that each command has the parameter, with a number as its value.
   const std::string scanned_parameter = *find_scanned_parameter(results);
-  const auto scanned_value_of = [&](const Command& command) {
-    return read_scanned_value(*find_parameter(command, scanned_parameter));
-  };
+  const std::vector<std::string> series_names = list_series_names(results, scanned_parameter);
+  const std::map<double, double> strengths =
+      find_strengths(list_numbers(results, scanned_parameter));
 
-  std::vector<std::string> series_names;
-  std::set<double> values;
-  for (const Command& command : results.session.commands) {
-    const std::string name = name_of_series(command, scanned_parameter);
-    if (std::ranges::find(series_names, name) == series_names.end()) series_names.push_back(name);
-    values.insert(scanned_value_of(command));
-  }
-
-  // The strength of a colour grows evenly from the smallest value (0) to the largest one (1). A
-  // scan has at least three values.
-  std::map<double, double> strengths;
-  double smaller_values = 0.0;
-  for (const double value : values) {
-    strengths[value] = smaller_values / static_cast<double>(values.size() - 1);
-    ++smaller_values;
-  }
-
+  // is_scan() has checked that each command has the parameter, with a number as its value.
   std::vector<std::pair<std::size_t, double>> colors;
   for (const Command& command : results.session.commands) {
     const std::string name = name_of_series(command, scanned_parameter);
     const auto color_number = std::ranges::find(series_names, name) - series_names.begin();
-    colors.emplace_back(color_number, strengths.at(scanned_value_of(command)));
+    const Parameter& scanned = *find_parameter(command, scanned_parameter);
+    colors.emplace_back(color_number, strengths.at(read_scanned_value(scanned)));
   }
-
   return colors;
 }
 
@@ -383,18 +420,13 @@ std::string scan_headline(const Results& results, std::size_t metric) {
           : "";
 
   const ScanPoint& best = find_best_point(results, metric, all_series);
-  std::string text = growth + fmt::format("{} at {} (mean {})", choose_superlative(measured),
-                                          parameters_text(results.session.commands[best.command]),
-                                          quantity(best.mean, measured));
+  const std::string text =
+      growth + fmt::format("{} at {} (mean {})", choose_superlative(measured),
+                           parameters_text(results.session.commands[best.command]),
+                           quantity(best.mean, measured));
 
-  // The best value may be best by chance. A known growth says already whether the values differ.
-  // Without one, the headline says if the best command does not differ from its reference.
-  if (!growth.empty()) return text;
-  const MetricResult* row = metric_result_of(results.commands[best.command], metric);
-  const auto reference = results.session.reference.index_in_session(best.command);
-  if (!row->delta || row->delta->is_significant() || !reference) return text;
-  return text + ", not significantly different from " +
-         parameters_text(results.session.commands[*reference]) + detectable_text(row->detectable);
+  // A known growth says already whether the values differ.
+  return growth.empty() ? text + say_if_best_by_chance(results, best.command, metric) : text;
 }
 
 std::string scan_chart(const Results& results, std::size_t metric) {

@@ -275,6 +275,10 @@ struct ComparisonWords {
   std::string after;
 };
 
+std::string name_in_words(const Metric& metric) {
+  return metric_in_words(one_line(metric.name));
+}
+
 /// Returns ": cycles is 1.20 ± 0.01 times lower than in ".
 std::string say_times_lower_or_higher(const std::string& metric_name,
                                       const stats::RelativeSpeed& speed) {
@@ -283,29 +287,38 @@ std::string say_times_lower_or_higher(const std::string& metric_name,
                      speed.faster ? "lower" : "higher");
 }
 
+/// Returns the words for values that are the same in every run of a command.
+ComparisonWords choose_exact_words(const std::string& metric_name,
+                                   const stats::RelativeSpeed& speed) {
+  if (speed.speed_factor == 1.0)
+    return {.between = ": " + metric_name + " is exactly the same as in ",
+            .after = ", in every run"};
+  return {.between = say_times_lower_or_higher(metric_name, speed), .after = " (exact)"};
+}
+
+/// Returns the words that say why there is no interval, and what one would be needed for.
+ComparisonWords choose_words_without_interval(const Results& results,
+                                              const HeadlineComparison& comparison) {
+  // A gate may have decided without an interval that the commands differ.
+  const std::string_view purpose = has_gate_decision(results, comparison)
+                                       ? "for a confidence interval of its difference"
+                                       : "to tell whether it differs";
+  return {.between = fmt::format(": {} {} from ",
+                                 explain_comparison_without_interval(results, comparison), purpose),
+          .after = " in " + name_in_words(results.session.metrics[comparison.metric])};
+}
+
 /// Chooses the words of the sentence "CANDIDATE between REFERENCE after". They claim no more than
 /// the comparison has shown.
 ComparisonWords choose_words(const Results& results, const HeadlineComparison& comparison) {
   const Metric& metric = results.session.metrics[comparison.metric];
-  const std::string name = metric_in_words(one_line(metric.name));
+  const std::string name = name_in_words(metric);
   const stats::RelativeSpeed& speed = comparison.speed;
 
   if (is_all_zeros(results, comparison))
     return {.between = ": " + name + " is 0 in every run, as in ", .after = ""};
-  if (speed.is_exact && speed.speed_factor == 1.0)
-    return {.between = ": " + name + " is exactly the same as in ", .after = ", in every run"};
-  if (speed.is_exact)
-    return {.between = say_times_lower_or_higher(name, speed), .after = " (exact)"};
-
-  if (!speed.bounds) {
-    // A gate may have decided without an interval that the commands differ.
-    const std::string_view purpose = has_gate_decision(results, comparison)
-                                         ? "for a confidence interval of its difference"
-                                         : "to tell whether it differs";
-    return {.between = fmt::format(
-                ": {} {} from ", explain_comparison_without_interval(results, comparison), purpose),
-            .after = " in " + name};
-  }
+  if (speed.is_exact) return choose_exact_words(name, speed);
+  if (!speed.bounds) return choose_words_without_interval(results, comparison);
   if (!comparison.is_significant)
     return {.between = " does not differ significantly from ",
             .after = " in " + name + make_detectable_clause(results, {comparison})};
@@ -325,32 +338,65 @@ std::string write_comparison(const Results& results, const HeadlineComparison& c
       bold(candidate, style) + words.between + bold(reference, style) + words.after, style);
 }
 
+/// Returns "no command is significantly faster than old", or "lower than old in cycles".
+std::string say_none_is_better(const Metric& metric, const std::string& reference) {
+  if (metric.role == Role::WallTime) return "no command is significantly faster than " + reference;
+  const std::string_view better = metric.better == Better::More ? "higher" : "lower";
+  return fmt::format("no command is significantly {} than {} in {}", better, reference,
+                     name_in_words(metric));
+}
+
 /// Returns the sentence for candidates that were compared with `reference` by one metric, if none
 /// of them is better. `comparisons`: the smallest loss first.
 std::string write_that_none_is_better(const Results& results, const Comparisons& comparisons,
                                       const std::string& reference, const Style& style) {
   const std::size_t metric_index = comparisons.front().metric;
   const Metric& metric = results.session.metrics[metric_index];
-  const std::string in_metric = " in " + metric_in_words(one_line(metric.name));
 
   const auto worst = std::ranges::find(comparisons.rbegin(), comparisons.rend(), true,
                                        &HeadlineComparison::is_significant);
   const bool is_any_worse = worst != comparisons.rend();
   if (!is_any_worse)
-    return wrap_sentence("no command differs significantly from " + reference + in_metric +
-                             make_detectable_clause(results, comparisons),
+    return wrap_sentence("no command differs significantly from " + reference + " in " +
+                             name_in_words(metric) + make_detectable_clause(results, comparisons),
                          style);
 
   // Another metric than the primary one is shown only because a command differs by it, so the
   // sentence says which one.
   if (metric_index != primary_metric(results.session.metrics))
     return write_comparison(results, *worst, style);
+  return wrap_sentence(say_none_is_better(metric, reference), style);
+}
 
-  if (metric.role == Role::WallTime)
-    return wrap_sentence("no command is significantly faster than " + reference, style);
-  const std::string_view better = metric.better == Better::More ? "higher" : "lower";
-  return wrap_sentence(
-      fmt::format("no command is significantly {} than {}{}", better, reference, in_metric), style);
+bool has_any_interval(const Comparisons& comparisons) {
+  return std::ranges::any_of(comparisons, [](const HeadlineComparison& comparison) {
+    return comparison.speed.bounds.has_value() || comparison.speed.is_exact;
+  });
+}
+
+/// True if one sentence can describe several candidates, because they have a reference in this
+/// session, which it names. Of candidates that are compared with a baseline, it describes only one.
+bool can_describe_all_at_once(const Results& results, const Comparisons& comparisons) {
+  return comparisons.size() > 1 &&
+         results.session.reference.index_in_session(comparisons.front().command).has_value();
+}
+
+/// Returns the first significant gain; null if there is none.
+const HeadlineComparison* find_significant_gain(const Results& results,
+                                                const Comparisons& comparisons) {
+  const auto found = std::ranges::find_if(comparisons, [&](const HeadlineComparison& comparison) {
+    return comparison.is_significant && is_gain(results, comparison);
+  });
+  return found == comparisons.end() ? nullptr : &*found;
+}
+
+/// Returns the sentence for several candidates of which none has an interval, with the reason that
+/// holds for the first of them.
+std::string say_why_all_lack_interval(const Results& results, const HeadlineComparison& first,
+                                      const std::string& reference) {
+  return fmt::format("{} to tell whether a command differs from {} in {}",
+                     explain_comparison_without_interval(results, first), reference,
+                     name_in_words(results.session.metrics[first.metric]));
 }
 
 /// Returns the most important result in one sentence. `by_gain`: the comparisons with one
@@ -362,30 +408,26 @@ std::string write_headline(const Results& results, const Comparisons& by_gain, c
   const std::string scan = scan_headline(results, first.metric);
   if (!scan.empty()) return wrap_sentence(scan, style);
 
-  // A sentence about several candidates names their common reference. Candidates that are compared
-  // with a baseline have none, so only the first of them is described.
-  const bool can_describe_all_at_once =
-      comparisons.size() > 1 &&
-      results.session.reference.index_in_session(first.command).has_value();
+  const bool may_describe_all = can_describe_all_at_once(results, comparisons);
   const std::string reference = bold(one_line(results.reference_of(first.command).name), style);
 
-  const auto has_interval = [](const HeadlineComparison& comparison) {
-    return comparison.speed.bounds.has_value() || comparison.speed.is_exact;
-  };
-  if (can_describe_all_at_once && std::ranges::none_of(comparisons, has_interval))
-    return wrap_sentence(
-        fmt::format("{} to tell whether a command differs from {} in {}",
-                    explain_comparison_without_interval(results, first), reference,
-                    metric_in_words(one_line(results.session.metrics[first.metric].name))),
-        style);
-
-  const auto is_significant_gain = [&](const HeadlineComparison& comparison) {
-    return comparison.is_significant && is_gain(results, comparison);
-  };
-  const auto best = std::ranges::find_if(comparisons, is_significant_gain);
-  if (best != comparisons.end()) return write_comparison(results, *best, style);
-  if (!can_describe_all_at_once) return write_comparison(results, first, style);
+  if (may_describe_all && !has_any_interval(comparisons))
+    return wrap_sentence(say_why_all_lack_interval(results, first, reference), style);
+  if (const HeadlineComparison* best = find_significant_gain(results, comparisons))
+    return write_comparison(results, *best, style);
+  if (!may_describe_all) return write_comparison(results, first, style);
   return write_that_none_is_better(results, comparisons, reference, style);
+}
+
+/// Returns what the comparisons with one reference have shown. Of many commands, only the most
+/// important result is told.
+std::string describe_group(const Results& results, const Comparisons& group, const Style& style) {
+  const bool has_many_commands = compact_table_replaces_full_tables(results);
+  if (has_many_commands) return write_headline(results, group, style);
+  std::string text;
+  for (const HeadlineComparison& comparison : group)
+    text += write_comparison(results, comparison, style);
+  return text;
 }
 
 /// Returns what makes failures comparable, if a command ended with the same exit status in every
@@ -397,6 +439,15 @@ std::string advise_on_failures(const Endings& endings) {
   if (!has_one_status) return "";
   return fmt::format("; use -i={} if this status is a success",
                      timed.failed_run_groups.front().status);
+}
+
+/// Returns all comparisons, the largest gain first.
+Comparisons sort_by_gain(const Results& results) {
+  Comparisons by_gain = results.headline_comparisons;
+  std::ranges::stable_sort(by_gain, [&](const HeadlineComparison& a, const HeadlineComparison& b) {
+    return gain_of(results, a) > gain_of(results, b);
+  });
+  return by_gain;
 }
 
 /// Divides the comparisons by the reference that they are about; otherwise, the order stays.
@@ -411,45 +462,60 @@ std::vector<Comparisons> group_by_reference(const Results& results,
   return all;
 }
 
+/// Divides the comparisons by the command that was typed, which with parameters stands for a
+/// command for each of their values.
+std::map<std::size_t, Comparisons> group_by_typed_command(const Results& results,
+                                                          const Comparisons& comparisons) {
+  std::map<std::size_t, Comparisons> groups;
+  for (const HeadlineComparison& comparison : comparisons)
+    groups[results.session.commands[comparison.command].typed_command_index].push_back(comparison);
+  return groups;
+}
+
+/// Numbers of significant differences. RelativeSpeed::faster means a lower value of any metric.
+struct SignificantCounts {
+  std::size_t faster = 0;
+  std::size_t slower = 0;
+};
+
+SignificantCounts count_significant(const Comparisons& comparisons) {
+  SignificantCounts counts;
+  for (const HeadlineComparison& comparison : comparisons)
+    if (comparison.is_significant) ++(comparison.speed.faster ? counts.faster : counts.slower);
+  return counts;
+}
+
+/// Returns "./a {n} is significantly faster than ./b {n} at 3 of 8 values, and slower at 1".
+/// `comparisons`: those of one typed command by one metric.
+std::string say_significant_counts(const Results& results, const Comparisons& comparisons,
+                                   const std::string& reference, const Style& style) {
+  const HeadlineComparison& first = comparisons.front();
+  const Metric& metric = results.session.metrics[first.metric];
+  const bool is_time = metric.role == Role::WallTime;
+
+  const SignificantCounts counts = count_significant(comparisons);
+
+  // The name in which the parameters stay "{n}" is the same in all of these commands.
+  const std::string& name = results.session.commands[first.command].unfilled_name;
+  return fmt::format("{} is significantly {} than {} at {} of {} values{}, and {} at {}",
+                     bold(one_line(name), style), is_time ? "faster" : "lower", reference,
+                     counts.faster, comparisons.size(),
+                     is_time ? "" : " in " + name_in_words(metric), is_time ? "slower" : "higher",
+                     counts.slower);
+}
+
 /// Returns a line for each typed command, which says at how many parameter values it differs from
 /// the reference. All lines are about one metric, because counts of different metrics cannot be
 /// compared.
 std::string count_significant_by_typed_command(const Results& results,
                                                const Comparisons& all_comparisons,
                                                const Style& style) {
-  // A typed command with parameters stands for a command for each of their values.
   const Comparisons comparisons = keep_comparisons_by_one_metric(results, all_comparisons);
-  std::map<std::size_t, Comparisons> by_typed_command;
-  for (const HeadlineComparison& comparison : comparisons) {
-    const Command& command = results.session.commands[comparison.command];
-    by_typed_command[command.typed_command_index].push_back(comparison);
-  }
-
-  // RelativeSpeed::faster means a lower value of any metric.
-  const Metric& metric = results.session.metrics[comparisons.front().metric];
-  const bool is_time = metric.role == Role::WallTime;
-  const std::string_view faster_word = is_time ? "faster" : "lower";
-  const std::string_view slower_word = is_time ? "slower" : "higher";
-  const std::string in_metric = is_time ? "" : " in " + metric_in_words(one_line(metric.name));
   const std::string reference = bold(one_line(name_of_references(results)), style);
-
   std::string lines;
-  for (const auto& [typed_command, own_comparisons] : by_typed_command) {
-    std::size_t faster_count = 0;
-    std::size_t slower_count = 0;
-    for (const HeadlineComparison& comparison : own_comparisons)
-      if (comparison.is_significant) ++(comparison.speed.faster ? faster_count : slower_count);
-
-    // The name in which the parameters stay "{n}" is the same in all of these commands.
-    const std::size_t any_command = own_comparisons.front().command;
-    const std::string& name = results.session.commands[any_command].unfilled_name;
-    lines += wrap_sentence(
-        fmt::format("{} is significantly {} than {} at {} of {} values{}, and {} at {}",
-                    bold(one_line(name), style), faster_word, reference, faster_count,
-                    own_comparisons.size(), in_metric, slower_word, slower_count),
-        style);
-  }
-
+  for (const auto& [typed_command, own_comparisons] : group_by_typed_command(results, comparisons))
+    lines +=
+        wrap_sentence(say_significant_counts(results, own_comparisons, reference, style), style);
   return lines;
 }
 
@@ -481,6 +547,19 @@ std::optional<double> short_run_median_seconds(const Results& results) {
   return shortest;
 }
 
+/// Returns how much of each run is the start of its process, which takes as long as the program
+/// `true`.
+std::string describe_start(double start_seconds, double shortest_run_seconds) {
+  const std::string start_text = quantity(start_seconds, Unit::Seconds);
+  if (start_seconds < shortest_run_seconds)
+    return fmt::format(
+        "about {} of each run is the start of its process, as the runs of 'true' show", start_text);
+  return fmt::format(
+      "the shortest runs take no longer than those of 'true' ({}), so they are "
+      "mostly the start of a process",
+      start_text);
+}
+
 /// Returns a note that a run is so short that much of it may be the start of its process. How much
 /// that is, one sees from the program `true`, which does nothing else.
 std::string make_note_on_short_runs(const Results& results, const Style& style) {
@@ -495,17 +574,7 @@ std::string make_note_on_short_runs(const Results& results, const Style& style) 
         "measure the command 'true' as well",
         style);
 
-  const std::string start_text = quantity(*start_seconds, Unit::Seconds);
-  if (*start_seconds < *shortest_seconds)
-    return dim_note(
-        fmt::format("about {} of each run is the start of its process, as the runs of 'true' show",
-                    start_text),
-        style);
-  return dim_note(
-      fmt::format("the shortest runs take no longer than those of 'true' ({}), so they are "
-                  "mostly the start of a process",
-                  start_text),
-      style);
+  return dim_note(describe_start(*start_seconds, *shortest_seconds), style);
 }
 
 std::string titled_compact_text(const Results& results, std::size_t metric, const Style& style) {
@@ -644,13 +713,33 @@ std::string draw_bar(std::size_t eighths) {
   return text.append(partial[eighths % 8]);
 }
 
-std::size_t choose_bin_count(const stats::Summary& summary, double low, double high,
+/// Returns the range that bins divide. Severe outliers, which lie beyond the fences, would make all
+/// bins too wide, so it ends there. If the quartiles are equal, so are the fences, and the range
+/// has all values.
+stats::IntervalEnds find_binned_range(const stats::Summary& summary) {
+  const auto fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
+  const bool has_spread = fences.low < fences.high;
+  return {.low = has_spread ? std::max(summary.min, fences.low) : summary.min,
+          .high = has_spread ? std::min(summary.max, fences.high) : summary.max};
+}
+
+std::size_t choose_bin_count(const stats::Summary& summary, const stats::IntervalEnds& range,
                              std::size_t max_count) {
   const double width =
       2 * (summary.q3 - summary.q1) / std::cbrt(static_cast<double>(summary.count));
   if (width <= 0) return max_count;
   return static_cast<std::size_t>(
-      std::clamp(std::ceil((high - low) / width), 1.0, static_cast<double>(max_count)));
+      std::clamp(std::ceil((range.high - range.low) / width), 1.0, static_cast<double>(max_count)));
+}
+
+/// Returns `count` bins without values, the first of which begins at `low`.
+std::vector<Bin> make_empty_bins(double low, double width, std::size_t count) {
+  std::vector<Bin> bins(count);
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    bins[i].low = low + width * static_cast<double>(i);
+    bins[i].high = low + width * static_cast<double>(i + 1);
+  }
+  return bins;
 }
 
 std::vector<double> list_wall_times(const Results& results, std::size_t command) {
@@ -729,6 +818,65 @@ std::vector<std::string> bin_labels(const std::vector<Bin>& bins, const Metric& 
   return labels;
 }
 
+/// Returns how many cells the longest bar may have. A line has the indent, the label, two blanks,
+/// the bar, a blank and the count.
+std::size_t choose_max_bar_width(const std::string& label, std::size_t largest_count,
+                                 const Style& style) {
+  const bool is_width_limited = style.width > 0;
+  if (!is_width_limited) return kMaxBarWidth;
+  const std::size_t width_without_bar =
+      kIndent.size() + display_width(label) + 2 + 1 + fmt::formatted_size("{}", largest_count);
+  const std::size_t room = style.width > width_without_bar ? style.width - width_without_bar : 0;
+  return std::clamp(room, kMinBarWidth, kMaxBarWidth);
+}
+
+/// Returns the bins of a histogram with the number of these values in each: `shared_bins`, or own
+/// ones if there are none.
+std::vector<Bin> choose_bins(std::vector<Bin> shared_bins, const std::vector<double>& values,
+                             const stats::Summary& summary) {
+  return shared_bins.empty() ? make_bins(values, summary, kMaxBins)
+                             : count_in_bins(std::move(shared_bins), values);
+}
+
+/// Returns the bar of a bin; that of the largest count has `max_width` cells. Its last cell is a
+/// block of some eighths of a cell. A bin with a single value gets at least one eighth, so that it
+/// differs from an empty bin.
+std::string draw_bar_of_bin(const Bin& bin, std::size_t largest_count, std::size_t max_width) {
+  constexpr std::size_t eighths_per_cell = 8;
+  const std::size_t min_eighths = bin.count > 0 ? 1 : 0;
+  return draw_bar(std::max(min_eighths, bin.count * max_width * eighths_per_cell / largest_count));
+}
+
+/// Returns a line for each of the bins, of which at least one is not empty. All labels are equally
+/// wide.
+std::string draw_bins(const std::vector<Bin>& bins, const std::vector<std::string>& labels,
+                      const Style& style) {
+  const std::size_t largest_count = std::ranges::max_element(bins, {}, &Bin::count)->count;
+  const std::size_t max_bar_width = choose_max_bar_width(labels.front(), largest_count, style);
+  std::string text;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const std::string bar = draw_bar_of_bin(bins[i], largest_count, max_bar_width);
+    text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], bar, bar.empty() ? "" : " ",
+                        bins[i].count);
+  }
+  return text;
+}
+
+/// Returns what is below the tables, with an empty line before each part.
+std::string write_verdicts(const Results& results, const Style& style) {
+  const std::string explanations_and_gates =
+      (style.verbose ? why_lines(results) : "") + shell_start_time_lines(results) +
+      precision_line(results) + gate_lines(results, style.color);
+
+  std::string verdicts;
+  for (const std::string& part :
+       {comparison_lines(results, style), scan_table(results, style),
+        wrapped_lines(function_summary(results), style),
+        wrapped_lines(explanations_and_gates, style), wrapped_lines(race_line(results), style)})
+    if (!part.empty()) verdicts += "\n" + part;
+  return verdicts;
+}
+
 }  // namespace
 
 std::string wrapped_lines(const std::string& text, const Style& style) {
@@ -778,27 +926,14 @@ std::string comparison_lines(const Results& results, const Style& style) {
   // are no deltas.
   if (results.headline_comparisons.empty()) return find_candidates(results).empty() ? "" : failures;
 
-  Comparisons by_gain = results.headline_comparisons;
-  std::ranges::stable_sort(by_gain, [&](const HeadlineComparison& a, const HeadlineComparison& b) {
-    return gain_of(results, a) > gain_of(results, b);
-  });
-
   constexpr std::size_t max_described_references = 10;
+  const Comparisons by_gain = sort_by_gain(results);
   const std::vector<Comparisons> groups = group_by_reference(results, by_gain);
   if (groups.size() > max_described_references)
     return count_significant_by_typed_command(results, by_gain, style) + failures;
 
-  // Of many commands, only the most important result of each group is told.
-  const bool has_many_commands = compact_table_replaces_full_tables(results);
   std::string text;
-  for (const Comparisons& group : groups) {
-    if (has_many_commands) {
-      text += write_headline(results, group, style);
-    } else {
-      for (const HeadlineComparison& comparison : group)
-        text += write_comparison(results, comparison, style);
-    }
-  }
+  for (const Comparisons& group : groups) text += describe_group(results, group, style);
   return text + failures;
 }
 
@@ -812,18 +947,7 @@ ScreenSections screen_sections_of_benchmark(const Results& results, const Style&
         .tables = "",
         .verdicts = wrapped_lines(gate_lines(results, style.color) + race_line(results), style)};
 
-  const std::string explanations_and_gates =
-      (style.verbose ? why_lines(results) : "") + shell_start_time_lines(results) +
-      precision_line(results) + gate_lines(results, style.color);
-
-  // An empty line separates each part from the one before.
-  std::string verdicts;
-  for (const std::string& part :
-       {comparison_lines(results, style), scan_table(results, style),
-        wrapped_lines(function_summary(results), style),
-        wrapped_lines(explanations_and_gates, style), wrapped_lines(race_line(results), style)})
-    if (!part.empty()) verdicts += "\n" + part;
-
+  const std::string verdicts = write_verdicts(results, style);
   const std::string all_tables =
       tables(results, style) + function_text(results, style) + path_text(results, style);
   return style.ascii ? ScreenSections{to_ascii(all_tables), to_ascii(verdicts)}
@@ -882,28 +1006,18 @@ std::vector<Sample> values_with_runs(const Results& results, std::size_t command
 // and to the largest value.
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t max_count) {
-  // Severe outliers, which lie beyond the fences, would make all bins too wide. So the bins divide
-  // only the range between the fences. If the quartiles are equal, so are the fences, and the bins
-  // divide the whole range.
-  const auto fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
-  const bool has_spread = fences.low < fences.high;
-  const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;
-  const double high = has_spread ? std::min(summary.max, fences.high) : summary.max;
-
-  const bool are_all_equal = low >= high;
+  const stats::IntervalEnds range = find_binned_range(summary);
+  const bool are_all_equal = range.low >= range.high;
   if (are_all_equal) return {{.low = summary.min, .high = summary.max, .count = values.size()}};
 
-  std::vector<Bin> bins(choose_bin_count(summary, low, high, max_count));
-  const double width = (high - low) / static_cast<double>(bins.size());
-  for (std::size_t i = 0; i < bins.size(); ++i) {
-    bins[i].low = low + width * static_cast<double>(i);
-    bins[i].high = low + width * static_cast<double>(i + 1);
-  }
+  const std::size_t count = choose_bin_count(summary, range, max_count);
+  const double width = (range.high - range.low) / static_cast<double>(count);
+  std::vector<Bin> bins = make_empty_bins(range.low, width, count);
 
   // The outermost bins take the severe outliers as well, and are given their whole extent.
-  const auto last_index = static_cast<double>(bins.size() - 1);
+  const auto last_index = static_cast<double>(count - 1);
   for (const double value : values) {
-    const double index = std::clamp((value - low) / width, 0.0, last_index);
+    const double index = std::clamp((value - range.low) / width, 0.0, last_index);
     ++bins[static_cast<std::size_t>(index)].count;
   }
   bins.front().low = summary.min;
@@ -918,38 +1032,9 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   if (wall_time == nullptr || !wall_time->summary) return "";
 
   // With a summary, there is at least one value, so at least one bin is not empty.
-  const std::vector<double> values = list_wall_times(results, command);
-  const std::vector<Bin> bins = shared_bins.empty()
-                                    ? make_bins(values, *wall_time->summary, kMaxBins)
-                                    : count_in_bins(std::move(shared_bins), values);
-  const std::vector<std::string> labels =
-      bin_labels(bins, results.session.metrics[wall_time->metric_index]);
-
-  // A line has the indent, the label, two blanks, the bar, a blank and the count. All labels are
-  // equally wide.
-  const std::size_t largest_count = std::ranges::max_element(bins, {}, &Bin::count)->count;
-  const std::size_t width_without_bar = kIndent.size() + display_width(labels.front()) + 2 + 1 +
-                                        fmt::formatted_size("{}", largest_count);
-  const bool is_width_limited = style.width > 0;
-  std::size_t max_bar_width = kMaxBarWidth;
-  if (is_width_limited) {
-    const std::size_t room = style.width > width_without_bar ? style.width - width_without_bar : 0;
-    max_bar_width = std::clamp(room, kMinBarWidth, kMaxBarWidth);
-  }
-
-  std::string text;
-  for (std::size_t i = 0; i < bins.size(); ++i) {
-    // The last cell of a bar is a block of some eighths of a cell. A bin with a single value gets
-    // at least one eighth, so that it differs from an empty bin.
-    constexpr std::size_t eighths_per_cell = 8;
-    const std::size_t min_eighths = bins[i].count > 0 ? 1 : 0;
-    const std::size_t eighths = bins[i].count * max_bar_width * eighths_per_cell / largest_count;
-    const std::string bar = draw_bar(std::max(min_eighths, eighths));
-    text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], bar, bar.empty() ? "" : " ",
-                        bins[i].count);
-  }
-
-  return text;
+  const std::vector<Bin> bins =
+      choose_bins(std::move(shared_bins), list_wall_times(results, command), *wall_time->summary);
+  return draw_bins(bins, bin_labels(bins, results.session.metrics[wall_time->metric_index]), style);
 }
 
 }  // namespace lauka::report

@@ -29,6 +29,20 @@ std::string folded_frame(std::string_view name) {
   return frame;
 }
 
+/// The frames of a path. Paths are in depth-first order, so the stack of the caller is the
+/// beginning of the previous path's stack, or all of it.
+struct FoldedStack {
+  std::string text{};
+  std::vector<std::size_t> lengths{};  ///< by path so far, in characters
+
+  void go_to_next(const PathChange& path) {
+    const bool is_outermost = path.caller == kNoCaller;
+    text.resize(is_outermost ? 0 : lengths[path.caller]);
+    text += (is_outermost ? "" : ";") + folded_frame(path.name);
+    lengths.push_back(text.size());
+  }
+};
+
 }  // namespace
 
 // Writes the folded stacks from which flame graph tools draw: "prog;main;parse 120", or
@@ -40,23 +54,17 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
   const auto changes = show_paths(results, target.command);
   if (!changes) return;
 
-  // `stack` has the frames of the present path. The paths are in depth-first order, so the stack of
-  // the caller is the beginning of the previous path's stack, or all of it.
-  std::string stack;
-  std::vector<std::size_t> stack_lengths;  // by path, in characters
-  stack_lengths.reserve(changes->paths.size());
+  FoldedStack stack;
+  stack.lengths.reserve(changes->paths.size());
   for (const PathChange& path : changes->paths) {
-    const bool is_outermost = path.caller == kNoCaller;
-    stack.resize(is_outermost ? 0 : stack_lengths[path.caller]);
-    stack += (is_outermost ? "" : ";") + folded_frame(path.name);
-    stack_lengths.push_back(stack.size());
+    stack.go_to_next(path);
 
     // A path that only called other functions has no time of its own, and needs no line.
     const std::int64_t reference_time = to_microseconds(path.reference_own);
     const std::int64_t candidate_time = to_microseconds(path.candidate_own);
     if (reference_time == 0 && candidate_time == 0) continue;
-    sink(is_compared ? fmt::format("{} {} {}\n", stack, reference_time, candidate_time)
-                     : fmt::format("{} {}\n", stack, candidate_time));
+    sink(is_compared ? fmt::format("{} {} {}\n", stack.text, reference_time, candidate_time)
+                     : fmt::format("{} {}\n", stack.text, candidate_time));
   }
 }
 

@@ -187,6 +187,72 @@ std::string_view find_unbroken_word(std::string_view text, std::size_t width) {
   return text;
 }
 
+/// Text in lines of `width` cells, which grows by words. Further lines are indented by two more
+/// blanks than the first one, so that one sees where the next text begins.
+struct WrappedText {
+  std::size_t width = 0;
+  std::size_t first_indent = 0;
+  std::string text = std::string(first_indent, ' ');
+  std::size_t column = first_indent;  ///< width of the last line so far, in cells
+
+  std::size_t further_indent() const { return first_indent + 2; }
+
+  void add_word(std::string_view word) {
+    const std::size_t word_width = display_width(strip_ink(word));
+    const bool is_first_word = text.size() == first_indent;
+    const bool fits = column + 1 + word_width <= width;
+    if (!is_first_word && !fits) {
+      text.append("\n").append(further_indent(), ' ');
+      column = further_indent();
+    } else if (!is_first_word) {
+      text += ' ';
+      ++column;
+    }
+
+    text += word;
+    column += word_width;
+  }
+};
+
+/// A sign, and what stands for it in ASCII.
+struct AsciiSign {
+  std::string_view sign;
+  std::string_view ascii;
+};
+
+// Bars end in blocks of eighths. ASCII has no such blocks, so half a cell and more is a whole "#".
+constexpr auto kAsciiSigns = std::to_array<AsciiSign>({{.sign = "±", .ascii = "+-"},
+                                                       {.sign = "…", .ascii = "..."},
+                                                       {.sign = "−", .ascii = "-"},
+                                                       {.sign = "σ", .ascii = "stddev"},
+                                                       {.sign = "µ", .ascii = "u"},
+                                                       {.sign = "≤", .ascii = "<="},
+                                                       {.sign = "⚡", .ascii = "better"},
+                                                       {.sign = "💩", .ascii = "worse"},
+                                                       {.sign = "█", .ascii = "#"},
+                                                       {.sign = "▉", .ascii = "#"},
+                                                       {.sign = "▊", .ascii = "#"},
+                                                       {.sign = "▋", .ascii = "#"},
+                                                       {.sign = "▌", .ascii = "#"},
+                                                       {.sign = "▍", .ascii = ""},
+                                                       {.sign = "▎", .ascii = ""},
+                                                       {.sign = "▏", .ascii = ""}});
+
+/// Returns the sign that `text` begins with; null if there is none.
+const AsciiSign* find_sign(std::string_view text) {
+  const auto* const found = std::ranges::find_if(
+      kAsciiSigns, [&](const AsciiSign& sign) { return text.starts_with(sign.sign); });
+  return found == kAsciiSigns.end() ? nullptr : found;
+}
+
+/// Returns what stands for the sign behind `text_before`. Most ellipses stand for the part of a
+/// text that was cut, which has a sign of its own in ASCII. Those of ranges such as "1 … 2" are
+/// told from them by the space before them.
+std::string_view choose_ascii(const AsciiSign& sign, std::string_view text_before) {
+  const bool stands_for_cut = sign.sign == kEllipsis && !text_before.ends_with(' ');
+  return stands_for_cut ? kAsciiCutSign : sign.ascii;
+}
+
 /// The escape sequences of a terminal, in the order of Ink.
 constexpr std::array<std::string_view, 5> kInkCodes = {"", "\x1b[1m", "\x1b[2m", "\x1b[32m",
                                                        "\x1b[31m"};
@@ -228,37 +294,20 @@ std::string wrapped_to_cells(std::string_view text, std::size_t width) {
   const bool is_width_limited = width > 0;
   if (!is_width_limited || display_width(strip_ink(text)) <= width) return std::string(text);
 
-  // Further lines are indented by two more blanks than the first one, so that one sees where the
-  // next text begins.
   const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
-  const std::string further_indent(blanks + 2, ' ');
-  const std::size_t further_width = width - std::min(width, further_indent.size());
+  WrappedText lines{.width = width, .first_indent = blanks};
+  const std::size_t further_width = width - std::min(width, lines.further_indent());
 
-  std::string lines(blanks, ' ');
-  std::size_t column = blanks;  // width of the last line so far, in cells
   text.remove_prefix(blanks);
   while (!text.empty()) {
     // Takes the next word, and the blank behind it. A name in quotes is one word, unless it is
     // wider than a line.
     const std::string_view word = find_unbroken_word(text, further_width);
     text.remove_prefix(std::min(word.size() + 1, text.size()));
-    const std::size_t word_width = display_width(strip_ink(word));
-
-    const bool is_first_word = lines.size() == blanks;
-    const bool fits = column + 1 + word_width <= width;
-    if (!is_first_word && !fits) {
-      lines.append("\n").append(further_indent);
-      column = further_indent.size();
-    } else if (!is_first_word) {
-      lines += ' ';
-      ++column;
-    }
-
-    lines += word;
-    column += word_width;
+    lines.add_word(word);
   }
 
-  return lines;
+  return lines.text;
 }
 
 std::string wrapped_message(std::string_view text, std::size_t width) {
@@ -268,45 +317,12 @@ std::string wrapped_message(std::string_view text, std::size_t width) {
 }
 
 std::string to_ascii(std::string_view text) {
-  // Bars end in blocks of eighths. ASCII has no such blocks, so half a cell and more is a whole
-  // "#".
-  constexpr auto signs =
-      std::to_array<std::pair<std::string_view, std::string_view>>({{"±", "+-"},
-                                                                    {"…", "..."},
-                                                                    {"−", "-"},
-                                                                    {"σ", "stddev"},
-                                                                    {"µ", "u"},
-                                                                    {"≤", "<="},
-                                                                    {"⚡", "better"},
-                                                                    {"💩", "worse"},
-                                                                    {"█", "#"},
-                                                                    {"▉", "#"},
-                                                                    {"▊", "#"},
-                                                                    {"▋", "#"},
-                                                                    {"▌", "#"},
-                                                                    {"▍", ""},
-                                                                    {"▎", ""},
-                                                                    {"▏", ""}});
-
   std::string ascii;
   while (!text.empty()) {
-    const auto* const sign =
-        std::ranges::find_if(signs, [&](const auto& pair) { return text.starts_with(pair.first); });
-    if (sign == signs.end()) {
-      ascii += text.front();
-      text.remove_prefix(1);
-      continue;
-    }
-
-    // Most ellipses stand for the part of a text that was cut, which has a sign of its own in
-    // ASCII. Those of ranges such as "1 … 2" are told from them by the space before them.
-    const auto& [unicode_sign, ascii_sign] = *sign;
-    const bool follows_space = !ascii.empty() && ascii.back() == ' ';
-    const bool stands_for_cut = unicode_sign == kEllipsis && !follows_space;
-    ascii += stands_for_cut ? kAsciiCutSign : ascii_sign;
-    text.remove_prefix(unicode_sign.size());
+    const AsciiSign* const sign = find_sign(text);
+    ascii += sign == nullptr ? text.substr(0, 1) : choose_ascii(*sign, ascii);
+    text.remove_prefix(sign == nullptr ? 1 : sign->sign.size());
   }
-
   return ascii;
 }
 

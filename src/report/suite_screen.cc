@@ -136,11 +136,21 @@ TableColumn make_column(const char* heading, CellContent content, Cut cut = Cut:
           .cut = cut};
 }
 
-TableColumn make_value_column(const char* heading) {
+/// Returns a column of values, which a narrow terminal leaves out with `part`.
+TableColumn make_value_column(const char* heading, OmittedPart part) {
   TableColumn column = make_column(heading, CellContent::Number);
   column.is_left_aligned = false;
   column.shortened_when_omitting = {OmittedPart::Deviation};
+  column.dropped_when_omitting = part;
   column.is_dropped_on_phone = true;
+  return column;
+}
+
+/// Returns a column whose cells have a shorter text without each of `parts`.
+TableColumn make_shortened_column(const char* heading, CellContent content,
+                                  std::vector<OmittedPart> parts) {
+  TableColumn column = make_column(heading, content);
+  column.shortened_when_omitting = std::move(parts);
   return column;
 }
 
@@ -220,23 +230,16 @@ std::vector<TableColumn> make_columns(const SuiteShape& shape) {
   // The values may go only if each row has a delta that remains.
   const auto values_dropped_when_omitting =
       shape.has_deltas ? OmittedPart::Values : OmittedPart::Never;
-  for (const char* heading : {"base", "candidate"}) {
-    columns.push_back(make_value_column(heading));
-    columns.back().dropped_when_omitting = values_dropped_when_omitting;
-  }
+  columns.push_back(make_value_column("base", values_dropped_when_omitting));
+  columns.push_back(make_value_column("candidate", values_dropped_when_omitting));
 
-  columns.push_back(make_column("delta", CellContent::Delta));
-  columns.back().shortened_when_omitting = {OmittedPart::Interval};
-
-  if (shape.has_gates) {
-    columns.push_back(make_column("verdict", CellContent::Verdict));
-    columns.back().shortened_when_omitting = {OmittedPart::Deviation, OmittedPart::Interval};
-  }
-  if (shape.has_failures) {
-    columns.push_back(make_column("failed runs", CellContent::Number));
-    columns.back().shortened_when_omitting = {OmittedPart::Deviation};
-  }
-
+  columns.push_back(make_shortened_column("delta", CellContent::Delta, {OmittedPart::Interval}));
+  if (shape.has_gates)
+    columns.push_back(make_shortened_column("verdict", CellContent::Verdict,
+                                            {OmittedPart::Deviation, OmittedPart::Interval}));
+  if (shape.has_failures)
+    columns.push_back(
+        make_shortened_column("failed runs", CellContent::Number, {OmittedPart::Deviation}));
   return columns;
 }
 
@@ -294,33 +297,39 @@ std::string name_benchmarks(const std::vector<std::string>& names, const Report&
   return (names.size() > max_named ? plural(names.size(), "benchmark") : listed(names)) + ": ";
 }
 
-/// Joins the lines about single benchmarks, because several benchmarks often have the same warning
-/// or note. Lines of the same kind become one line, and so do lines without a kind that differ only
-/// in names. `lines_by_benchmark`: in the order of the suite.
-std::vector<std::string> join_lines_of_benchmarks(
+/// Makes a line fit another line and its benchmark, too.
+void add_line(SharedLine& shared, const WarningLine& line, const std::string& benchmark) {
+  generalize(shared.words, line);
+
+  // A benchmark may have several lines of one kind. It is named once.
+  const bool is_named = !shared.names.empty() && shared.names.back() == benchmark;
+  if (!is_named) shared.names.push_back(benchmark);
+}
+
+/// Returns the lines about single benchmarks. Those of the same kind are one line, and so are those
+/// without a kind that differ only in names. `lines_by_benchmark`: in the order of the suite.
+std::vector<SharedLine> share_lines(
     const Report& suite, const std::vector<std::vector<WarningLine>>& lines_by_benchmark) {
   std::vector<SharedLine> shared_lines;
   std::map<std::string, std::size_t> index_by_key;
-
   for (std::size_t i = 0; i < lines_by_benchmark.size(); ++i) {
     const std::string benchmark = cited(suite.benchmarks[i].benchmark);
     for (const WarningLine& line : lines_by_benchmark[i]) {
       const std::string key = line.kind.empty() ? line.text_without_names : std::string(line.kind);
       const auto [entry, is_new] = index_by_key.try_emplace(key, shared_lines.size());
       if (is_new) shared_lines.push_back({line});
-
-      SharedLine& shared = shared_lines[entry->second];
-      generalize(shared.words, line);
-
-      // A benchmark may have several lines of one kind. It is named once.
-      const bool is_named = !shared.names.empty() && shared.names.back() == benchmark;
-      if (!is_named) shared.names.push_back(benchmark);
+      add_line(shared_lines[entry->second], line, benchmark);
     }
   }
+  return shared_lines;
+}
 
+/// Joins the lines about single benchmarks, because several benchmarks often have the same warning
+/// or note.
+std::vector<std::string> join_lines_of_benchmarks(
+    const Report& suite, const std::vector<std::vector<WarningLine>>& lines_by_benchmark) {
   std::vector<std::string> texts;
-  texts.reserve(shared_lines.size());
-  for (const SharedLine& shared : shared_lines)
+  for (const SharedLine& shared : share_lines(suite, lines_by_benchmark))
     texts.push_back(name_benchmarks(shared.names, suite) + shared.words.text);
   return texts;
 }
@@ -358,6 +367,44 @@ std::string write_details_of_each(const Report& suite, const Style& style) {
   for (const Results* results : benchmarks_in_table_order(suite))
     add(*results, function_text(*results, style) + path_text(*results, style));
   return text;
+}
+
+/// Returns the tables and what belongs to them; with --verbose, the sections of each benchmark
+/// before.
+std::string write_suite_tables(const Report& suite, const Style& style) {
+  const std::string table = inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
+                            terminal_text_with_note(suite_table(suite), style);
+
+  // With --verbose, the text about each benchmark has the other lines and details already.
+  if (style.verbose) return write_each_benchmark(suite, style) + table;
+  return table + dim_note(suite_layout_lines(suite), style) + write_details_of_each(suite, style);
+}
+
+/// Returns the verdicts on the suite's gates, of which `listed_gates` have their own lines, and the
+/// outcomes of races.
+std::string write_suite_verdicts(const Report& suite, ListedGates listed_gates,
+                                 const Style& style) {
+  return suite_gate_lines(suite, listed_gates, style.color) + gates_in_one_line(suite) +
+         suite_race_lines(suite);
+}
+
+/// Returns the row of a chart for the candidate of a table's row.
+ChangeRow make_change_row(const SuiteRow& row, const SuiteShape& shape, const stats::Delta& delta) {
+  const Results& results = *row.results;
+  const std::string& command = results.session.commands[*row.candidate].name;
+  ChangeRow change = change_row(make_name_html(shape, results.benchmark, command, metric_of(row)),
+                                delta, results.session.metrics[*row.metric].better);
+
+  // The chart marks the limit of a gate, of several gates that of the worst verdict. A limit in the
+  // unit of the metric has no place on its axis of changes.
+  const gate::Verdict* worst = find_worst_verdict(row);
+  if (worst != nullptr && worst->condition.limit.is_change())
+    change.gate_limit = worst->condition.limit.fraction();
+  return change;
+}
+
+bool has_any_values(const Results& results) {
+  return std::ranges::any_of(results.commands, has_values);
 }
 
 }  // namespace
@@ -409,23 +456,9 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
   const SuiteShape shape = find_shape(suite, rows);
   std::vector<ChangeRow> changes;
 
-  for (const SuiteRow& row : rows) {
-    const stats::Delta* delta = find_delta(row);
-    if (delta == nullptr) continue;
-
-    const Results& results = *row.results;
-    const std::string& command = results.session.commands[*row.candidate].name;
-    const Better better = results.session.metrics[*row.metric].better;
-    ChangeRow& change = changes.emplace_back(change_row(
-        make_name_html(shape, results.benchmark, command, metric_of(row)), *delta, better));
-
-    // The chart marks the limit of a gate, of several gates that of the worst verdict. A limit in
-    // the unit of the metric has no place on its axis of changes.
-    const gate::Verdict* worst = find_worst_verdict(row);
-    if (worst != nullptr && worst->condition.limit.is_change())
-      change.gate_limit = worst->condition.limit.fraction();
-  }
-
+  for (const SuiteRow& row : rows)
+    if (const stats::Delta* delta = find_delta(row))
+      changes.push_back(make_change_row(row, shape, *delta));
   for (const Geomean& mean : suite.geomeans)
     changes.push_back(change_row(
         make_name_html(shape, make_geomean_title(suite, mean), mean.candidate, mean.metric),
@@ -462,33 +495,17 @@ ScreenSections screen_sections(const Report& report, const Style& style, ScreenC
 
   // Without any values, there are no tables, and gates have nothing to test. Other messages say
   // that all runs failed, and which of the candidates had gates (all_runs_failed_lines()).
-  const auto has_any_values = [](const Results& results) {
-    return std::ranges::any_of(results.commands, has_values);
-  };
   if (std::ranges::none_of(report.benchmarks, has_any_values)) return {};
 
   const bool shows_tables = content != ScreenContent::VerdictsOnly;
+  const std::string tables = shows_tables ? write_suite_tables(report, style) : "";
+
   const bool shows_each_benchmark = shows_tables && style.verbose;
-
-  std::string tables;
-  if (shows_each_benchmark) tables += write_each_benchmark(report, style);
-  if (shows_tables)
-    tables += inked(suite_title(report), Ink::Bold, style.color) + "\n" +
-              terminal_text_with_note(suite_table(report), style);
-
-  // With --verbose, the text about each benchmark has these lines and details already.
-  const bool are_details_missing = shows_tables && !shows_each_benchmark;
-  if (are_details_missing)
-    tables += dim_note(suite_layout_lines(report), style) + write_details_of_each(report, style);
-
-  const ListedGates listed_gates =
-      shows_each_benchmark ? ListedGates::All : ListedGates::AllButPlainPasses;
-  const std::string verdict_lines = suite_gate_lines(report, listed_gates, style.color) +
-                                    gates_in_one_line(report) + suite_race_lines(report);
+  const std::string verdict_lines = write_suite_verdicts(
+      report, shows_each_benchmark ? ListedGates::All : ListedGates::AllButPlainPasses, style);
 
   // An empty line separates the verdicts from the tables.
-  const bool needs_separator = !tables.empty() && !verdict_lines.empty();
-  const std::string separator = needs_separator ? "\n" : "";
+  const std::string separator = tables.empty() || verdict_lines.empty() ? "" : "\n";
 
   // wrapped_lines() already converts to ASCII where the style demands it.
   return {.tables = style.ascii ? to_ascii(tables) : tables,

@@ -239,46 +239,63 @@ struct MetricColumn {
   TableColumn column{};
 };
 
+MetricColumn make_name_column() {
+  return {.is_first_on_page = true,
+          .make_cell = make_name_cell,
+          .column = {.heading = {"measurement"},
+                     .cell_content = CellContent::Text,
+                     .is_left_aligned = true,
+                     .cut = Cut::End,
+                     .min_roomy_width = 24}};
+}
+
+MetricColumn make_mean_column() {
+  return {.is_first_on_page = true,
+          .make_cell = make_mean_cell,
+          .column = {.heading = {"mean ± σ"},
+                     .shortened_when_omitting = {OmittedPart::Range},
+                     .min_roomy_width = 14}};
+}
+
+MetricColumn make_range_column(const TableShape& shape) {
+  return {.make_cell = make_range_cell,
+          .column = {.heading = {"min … max"},
+                     .dropped_when_omitting = OmittedPart::Range,
+                     .min_roomy_width = 17,
+                     .is_dropped_on_phone = shape.is_compact}};
+}
+
+MetricColumn make_outliers_column() {
+  return {.make_cell = make_outliers_cell,
+          .column = {.heading = {.text = "outliers", .shorter_texts = {"out"}},
+                     .shortened_when_omitting = {OmittedPart::OutlierPercent},
+                     .dropped_when_omitting = OmittedPart::Outliers,
+                     .min_roomy_width = 8}};
+}
+
+MetricColumn make_delta_column() {
+  return {.is_first_on_page = true,
+          .make_cell = make_delta_cell,
+          .column = {.heading = {"delta"},
+                     .cell_content = CellContent::Delta,
+                     .shortened_when_omitting = {OmittedPart::Interval}}};
+}
+
 /// Returns the columns of a metric's results. A compact table has a row for each command, all about
 /// one metric. Any other table has a row for each metric, so it begins with the metric's name. In a
 /// narrow terminal, the columns are shortened or left out in the order of OmittedPart.
 std::vector<MetricColumn> list_columns(const TableShape& shape) {
   std::vector<MetricColumn> columns;
-  if (!shape.is_compact)
-    columns.push_back({.is_first_on_page = true,
-                       .make_cell = make_name_cell,
-                       .column = {.heading = {"measurement"},
-                                  .cell_content = CellContent::Text,
-                                  .is_left_aligned = true,
-                                  .cut = Cut::End,
-                                  .min_roomy_width = 24}});
+  if (!shape.is_compact) columns.push_back(make_name_column());
   if (shape.is_compact && shape.has_runs)
     columns.push_back({.make_cell = make_runs_cell, .column = {.heading = {"runs"}}});
   if (shape.is_compact && shape.is_of_race)
     columns.push_back({.make_cell = make_race_cell, .column = {.heading = {"left in"}}});
 
-  columns.push_back({.is_first_on_page = true,
-                     .make_cell = make_mean_cell,
-                     .column = {.heading = {"mean ± σ"},
-                                .shortened_when_omitting = {OmittedPart::Range},
-                                .min_roomy_width = 14}});
-  columns.push_back({.make_cell = make_range_cell,
-                     .column = {.heading = {"min … max"},
-                                .dropped_when_omitting = OmittedPart::Range,
-                                .min_roomy_width = 17,
-                                .is_dropped_on_phone = shape.is_compact}});
-  if (!shape.is_compact)
-    columns.push_back({.make_cell = make_outliers_cell,
-                       .column = {.heading = {.text = "outliers", .shorter_texts = {"out"}},
-                                  .shortened_when_omitting = {OmittedPart::OutlierPercent},
-                                  .dropped_when_omitting = OmittedPart::Outliers,
-                                  .min_roomy_width = 8}});
-  if (shape.has_deltas)
-    columns.push_back({.is_first_on_page = true,
-                       .make_cell = make_delta_cell,
-                       .column = {.heading = {"delta"},
-                                  .cell_content = CellContent::Delta,
-                                  .shortened_when_omitting = {OmittedPart::Interval}}});
+  columns.push_back(make_mean_column());
+  columns.push_back(make_range_column(shape));
+  if (!shape.is_compact) columns.push_back(make_outliers_column());
+  if (shape.has_deltas) columns.push_back(make_delta_column());
 
   // A narrow screen shows only the first columns of a page without scrolling.
   if (shape.is_for_page)
@@ -293,8 +310,34 @@ void add_columns(Table& table, const std::vector<MetricColumn>& columns, Ink hea
     table.columns.emplace_back(column.column).heading.ink = heading;
 }
 
+/// Adds the cell that each column makes of `source`.
+void add_cells(TableRow& row, const std::vector<MetricColumn>& columns, const CellSource& source) {
+  for (const MetricColumn& column : columns) row.push_back(column.make_cell(source));
+}
+
+/// Returns the source of the cells about a command's results for one metric.
+CellSource find_source(const Results& results, std::size_t command, std::size_t metric) {
+  return {.results = results,
+          .command = command,
+          .metric = results.session.metrics[metric],
+          .metric_result = row_if_has_values(results.commands[command], metric)};
+}
+
+/// Returns what find_source does, for a table that has a row for each command.
+CellSource find_compact_source(const Results& results, std::size_t command, std::size_t metric) {
+  CellSource source = find_source(results, command, metric);
+  source.is_compact = true;
+  return source;
+}
+
 bool is_shown(const Metric& metric, bool verbose) {
   return verbose || metric.shown != Shown::Verbose;
+}
+
+/// True if tables with a row for each metric have one for this metric.
+bool is_in_tables(const Results& results, std::size_t metric, bool verbose) {
+  return is_shown(results.session.metrics[metric], verbose) &&
+         !is_hidden_as_all_zero(results, metric);
 }
 
 bool has_delta(const Results& results, const CommandResult& command, bool verbose) {
@@ -353,6 +396,23 @@ Grid make_grid(const Results& results, const std::string& row_parameter, ColumnO
   return grid;
 }
 
+/// Returns the cell of a mean without a delta, whose shorter texts leave out nothing, then the
+/// deviation. `end`: follows the mean in each text.
+Cell make_matrix_mean(const MetricResult& values, const Metric& metric, const std::string& end) {
+  const std::string mean_with_deviation = mean_cell_text(values, metric) + end;
+  const std::string mean = short_mean_text(values, metric) + end;
+  return {.text = mean_with_deviation, .shorter_texts = {mean_with_deviation, mean, mean}};
+}
+
+/// Returns the blanks and the mark between a mean and its delta. Deltas behind means do not line
+/// up, so they need no blanks in place of a mark.
+std::string write_separator(const Results& results, const Cell& delta) {
+  const Mark mark = delta.mark == Mark::Blank ? Mark::None : delta.mark;
+  const bool are_marks_words = results.presentation.marks == MarksChoice::Text;
+  constexpr std::size_t full_text = 0;
+  return fmt::format("  {}", mark_as_text(mark, full_text, are_marks_words));
+}
+
 /// Returns the cell of one command: its mean, and its delta if it has one. Shorter texts leave out
 /// the delta's interval, then the mean's deviation, then the delta.
 Cell make_matrix_cell(const Results& results, std::size_t metric_index,
@@ -362,9 +422,7 @@ Cell make_matrix_cell(const Results& results, std::size_t metric_index,
   if (values == nullptr) return {"n/a" + failed_runs};
 
   const Metric& metric = results.session.metrics[metric_index];
-  const std::string mean_with_deviation = mean_cell_text(*values, metric) + failed_runs;
-  const std::string mean = short_mean_text(*values, metric) + failed_runs;
-  Cell cell{.text = mean_with_deviation, .shorter_texts = {mean_with_deviation, mean, mean}};
+  Cell cell = make_matrix_mean(*values, metric, failed_runs);
   if (!values->delta) return cell;
 
   // If no change could be computed, the mean gets the ink of the delta, but not its text.
@@ -372,17 +430,33 @@ Cell make_matrix_cell(const Results& results, std::size_t metric_index,
   cell.ink = delta.ink;
   if (!values->delta->change) return cell;
 
-  // Deltas behind means do not line up, so they need no blanks in place of a mark.
-  const Mark mark = delta.mark == Mark::Blank ? Mark::None : delta.mark;
-  const bool are_marks_words = results.presentation.marks == MarksChoice::Text;
-  constexpr std::size_t full_text = 0;
-  const std::string separator = fmt::format("  {}", mark_as_text(mark, full_text, are_marks_words));
+  const std::string separator = write_separator(results, delta);
   const std::string short_delta = separator + short_delta_text(*values->delta);
-
   cell.text += separator + delta.text;
   cell.shorter_texts[0] += short_delta;
   cell.shorter_texts[1] += short_delta;
   return cell;
+}
+
+/// Returns a row of a matrix: the cells of the commands in which the row's parameter is `value`.
+TableRow make_matrix_row(const Results& results, const Grid& grid, const std::string& value,
+                         std::size_t metric) {
+  TableRow row{{value, Ink::Bold}};
+  for (const GridColumn& column : grid.columns) {
+    // Of several commands with the same values, the last one is shown.
+    const auto* commands = grid.find(value, column);
+    row.push_back(commands == nullptr
+                      ? Cell{}
+                      : make_matrix_cell(results, metric, results.commands[commands->back()]));
+  }
+  return row;
+}
+
+/// True if the command and its reference differ only in their parameters.
+bool has_reference_of_same_typed_command(const Results& results, std::size_t command) {
+  const std::vector<Command>& commands = results.session.commands;
+  return commands[results.session.reference.index_for(command)].typed_command_index ==
+         commands[command].typed_command_index;
 }
 
 /// Adds the wall time of a command to a row of a scan, and its delta if `has_delta_column`.
@@ -400,11 +474,8 @@ void add_scan_cells(TableRow& row, const Results& results, std::size_t command_i
 
   // The table says nothing about references. A delta between two values of one typed command is
   // plain without it, but not one between two typed commands.
-  const Command& command = results.session.commands[command_index];
-  const Command& reference =
-      results.session.commands[results.session.reference.index_for(command_index)];
-  const bool is_same_typed_command = reference.typed_command_index == command.typed_command_index;
-  if (has_delta_column && wall_time->delta && is_same_typed_command)
+  if (has_delta_column && wall_time->delta &&
+      has_reference_of_same_typed_command(results, command_index))
     row.push_back(delta_cell(*wall_time->delta, marked_direction(results, metric)));
 }
 
@@ -430,15 +501,64 @@ TableColumn make_bold_column(std::string heading, CellContent content, Cut cut) 
           .cut = cut};
 }
 
+/// Returns a matrix's column, whose cells have a shorter text for each part that is left out
+/// (make_matrix_cell).
+TableColumn make_matrix_column(const GridColumn& column) {
+  TableColumn made = make_bold_column(column.title, CellContent::Number, Cut::Nothing);
+  made.shortened_when_omitting = {OmittedPart::Range, OmittedPart::Deviation,
+                                  OmittedPart::Interval};
+  return made;
+}
+
+/// Returns the attempts to fit a matrix. A narrower gap is tried before the next part is left out.
+std::vector<TableFitAttempt> list_matrix_steps() {
+  std::vector<TableFitAttempt> steps;
+  for (const OmittedPart part :
+       {OmittedPart::Nothing, OmittedPart::Range, OmittedPart::Deviation, OmittedPart::Interval})
+    for (const std::size_t gap : {4U, 2U}) steps.push_back({.gap = gap, .last_omitted_part = part});
+  return steps;
+}
+
+/// Returns the commands by the values of two parameters.
+Grid make_parameter_grid(const Results& results, const std::string& row_parameter,
+                         const std::string& column_parameter) {
+  return make_grid(results, row_parameter, [&](const Command& command) -> GridColumn {
+    const Parameter* parameter = find_parameter(command, column_parameter);
+    if (parameter == nullptr) return {};
+    return {.key = parameter->value, .title = one_line(parameter->value)};
+  });
+}
+
+/// Returns the commands by the value of a parameter, and by typed command.
+Grid make_scan_grid(const Results& results, const std::string& parameter) {
+  return make_grid(results, parameter, [](const Command& command) {
+    return GridColumn{.key = std::to_string(command.typed_command_index),
+                      .title = one_line(command.unfilled_name)};
+  });
+}
+
+/// Returns the columns of a scan. Only those of a single typed command include one of deltas.
+std::vector<TableColumn> list_scan_columns(const std::string& parameter, const Grid& grid) {
+  std::vector<TableColumn> columns = {make_bold_column(parameter, CellContent::Text, Cut::Middle)};
+  if (grid.columns.size() == 1) {
+    columns.push_back(make_bold_column(std::string(metric_name_of(Role::WallTime)),
+                                       CellContent::Number, Cut::Middle));
+    columns.push_back(make_bold_column("delta", CellContent::Delta, Cut::Middle));
+  } else {
+    for (const GridColumn& column : grid.columns)
+      columns.push_back(make_bold_column(column.title, CellContent::Number, Cut::Middle));
+  }
+  return columns;
+}
+
 /// Returns the results of a command that tables without --verbose show.
 std::vector<const MetricResult*> find_shown_rows(const Results& results,
                                                  const CommandResult& command) {
   std::vector<const MetricResult*> shown;
   if (!has_values(command)) return shown;
+  constexpr bool is_verbose = false;
   for (const MetricResult& row : command.rows)
-    if (results.session.metrics[row.metric_index].shown != Shown::Verbose &&
-        !is_hidden_as_all_zero(results, row.metric_index))
-      shown.push_back(&row);
+    if (is_in_tables(results, row.metric_index, is_verbose)) shown.push_back(&row);
   return shown;
 }
 
@@ -460,6 +580,146 @@ bool has_value(const Results& results, std::size_t metric) {
     return row != nullptr && (row->summary || row->quantile || row->mean_without_run_values ||
                               row->largest_bound_of_runs);
   });
+}
+
+/// Returns the attempts to fit the table of a command. Each is narrower than the one before.
+std::vector<TableFitAttempt> list_full_table_steps() {
+  return {{.gap = 4, .uses_roomy_widths = true},
+          {.gap = 4},
+          {.gap = 3},
+          {},
+          {.last_omitted_part = OmittedPart::OutlierPercent},
+          {.last_omitted_part = OmittedPart::Outliers},
+          {.last_omitted_part = OmittedPart::Range},
+          {.last_omitted_part = OmittedPart::Interval}};
+}
+
+/// Returns the rows of a command in a report: one for each shown metric, the first of which
+/// describes the command. A command without values has a row with nothing but its description.
+std::vector<TableRow> make_markup_rows(const Results& results, std::size_t command,
+                                       const std::vector<MetricColumn>& columns,
+                                       const Markup& markup) {
+  std::vector<TableRow> rows;
+  std::string description = describe_command(results, command, markup);
+  const auto shown_rows = find_shown_rows(results, results.commands[command]);
+  if (shown_rows.empty()) rows.push_back({{description}});
+  for (const MetricResult* metric_result : shown_rows) {
+    TableRow& row = rows.emplace_back();
+    row.push_back({.text = description});
+    description.clear();
+    add_cells(row, columns,
+              {.results = results,
+               .command = command,
+               .metric = results.session.metrics[metric_result->metric_index],
+               .metric_result = metric_result});
+  }
+  return rows;
+}
+
+/// Returns the attempts to fit a compact table. They first let names be cut, and then leave out
+/// parts.
+std::vector<TableFitAttempt> list_compact_table_steps() {
+  return {{.gap = 4},
+          {.min_cut_width = 32},
+          {.min_cut_width = 24},
+          {.last_omitted_part = OmittedPart::Names, .min_cut_width = 24},
+          {.last_omitted_part = OmittedPart::Range, .min_cut_width = 12},
+          {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 8}};
+}
+
+/// Returns the column of the commands' names. They may be left out if the columns of parameters
+/// tell the commands apart.
+TableColumn make_command_column(const Results& results) {
+  TableColumn column = make_bold_column("command", CellContent::Code, Cut::Middle);
+  column.is_left_aligned = true;
+  if (parameters_name_commands(results)) column.dropped_when_omitting = OmittedPart::Names;
+  return column;
+}
+
+/// Returns a row's first cells: the name of the command, and its value of each parameter.
+TableRow make_command_cells(const Command& command, const std::vector<std::string>& parameters) {
+  TableRow row{{command.name}};
+  for (const std::string& name : parameters) {
+    const Parameter* parameter = find_parameter(command, name);
+    row.push_back({parameter == nullptr ? "" : parameter->value});
+  }
+  return row;
+}
+
+/// Returns the columns that compare the commands by one metric.
+std::vector<MetricColumn> list_compact_columns(const Results& results, std::size_t metric) {
+  return list_columns({.is_compact = true,
+                       .has_deltas = has_deltas_of(results, metric),
+                       .has_runs = has_runs_column(results, metric),
+                       .is_of_race = results.findings.race.has_value()});
+}
+
+/// The columns of a table with a row for each metric: values of `commands`, deltas of `candidates`.
+struct MetricsTableCommands {
+  std::vector<std::size_t> commands;
+  std::vector<std::size_t> candidates;
+
+  bool has_several_candidates() const { return candidates.size() > 1; }
+};
+
+std::vector<TableColumn> list_metrics_columns(const Results& results,
+                                              const MetricsTableCommands& shown) {
+  std::vector<TableColumn> columns = {
+      {.heading = {"measurement"}, .cell_content = CellContent::Text}};
+  for (const std::size_t c : shown.commands)
+    columns.push_back({.heading = {results.session.commands[c].name},
+                       .is_dropped_on_phone = shown.has_several_candidates()});
+  for (const std::size_t c : shown.candidates) {
+    const std::string heading =
+        shown.has_several_candidates() ? "delta of " + results.session.commands[c].name : "delta";
+    columns.push_back({.heading = {heading}, .cell_content = CellContent::Delta});
+  }
+  return columns;
+}
+
+/// Returns a metric's row: its name, its value for each command and its delta for each candidate.
+TableRow make_metrics_row(const Results& results, std::size_t metric_index,
+                          const MetricsTableCommands& shown) {
+  const Metric& metric = results.session.metrics[metric_index];
+  TableRow row{{metric_title(metric)}};
+
+  // With several candidates, the columns are too narrow for deviations.
+  for (const std::size_t c : shown.commands) {
+    const CellSource source = find_source(results, c, metric_index);
+    if (shown.has_several_candidates() && source.metric_result != nullptr)
+      row.push_back({short_mean_text(*source.metric_result, metric)});
+    else
+      row.push_back(make_mean_cell(source));
+  }
+  for (const std::size_t c : shown.candidates)
+    row.push_back(make_delta_cell(find_source(results, c, metric_index)));
+  return row;
+}
+
+/// Returns the metrics with deltas that tables without --verbose show.
+std::vector<std::size_t> find_shown_metrics_with_deltas(const Results& results) {
+  constexpr bool is_verbose = false;
+  std::vector<std::size_t> metrics;
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
+    if (is_in_tables(results, m, is_verbose) && has_deltas_of(results, m)) metrics.push_back(m);
+  return metrics;
+}
+
+/// Returns a table of deltas with a row for each command and a column for each of `metrics`.
+Table make_deltas_table(const Results& results, const std::vector<std::size_t>& metrics) {
+  Table table{.columns = {{.heading = {"command"}, .cell_content = CellContent::Markup}}};
+  for (const std::size_t metric : metrics)
+    table.columns.push_back({.heading = {metric_title(results.session.metrics[metric])},
+                             .cell_content = CellContent::Delta});
+
+  const std::vector<std::string> css_classes = command_classes(results);
+  for (const std::size_t c : commands_in_table_order(results)) {
+    TableRow& row = table.rows.emplace_back(
+        TableRow{{"<div class=\"who\">" + command_html(results, c, css_classes[c]) + "</div>"}});
+    for (const std::size_t metric : metrics)
+      row.push_back(make_delta_cell(find_compact_source(results, c, metric)));
+  }
+  return table;
 }
 
 }  // namespace
@@ -679,8 +939,7 @@ std::vector<std::size_t> compact_metrics(const Results& results, bool verbose) {
   if (!verbose && !results.presentation.compact_shows_all_metrics) return {*primary};
   std::vector<std::size_t> metrics;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    if (is_shown(results.session.metrics[m], verbose) && !is_hidden_as_all_zero(results, m))
-      metrics.push_back(m);
+    if (is_in_tables(results, m, verbose)) metrics.push_back(m);
   return metrics;
 }
 
@@ -702,31 +961,19 @@ std::string compact_title(const Results& results, std::size_t metric) {
 
 // The table has a row for each metric of one command. On a page, it is not fitted to a width.
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page) {
-  // The terminal's table takes the first of these steps that fits. Each is narrower than the one
-  // before.
-  Table table{.steps = {{.gap = 4, .uses_roomy_widths = true},
-                        {.gap = 4},
-                        {.gap = 3},
-                        {},
-                        {.last_omitted_part = OmittedPart::OutlierPercent},
-                        {.last_omitted_part = OmittedPart::Outliers},
-                        {.last_omitted_part = OmittedPart::Range},
-                        {.last_omitted_part = OmittedPart::Interval}},
-              .heading_ink = Ink::Bold};
-
+  Table table{.steps = list_full_table_steps(), .heading_ink = Ink::Bold};
   const CommandResult& result = results.commands[command];
   if (!has_values(result)) return table;
 
   const std::vector<MetricColumn> columns =
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, result, verbose)});
   for (const MetricResult& values : result.rows) {
-    const Metric& metric = results.session.metrics[values.metric_index];
-    if (!is_shown(metric, verbose) || is_hidden_as_all_zero(results, values.metric_index)) continue;
-
-    TableRow& row = table.rows.emplace_back();
-    for (const MetricColumn& column : columns)
-      row.push_back(column.make_cell(
-          {.results = results, .command = command, .metric = metric, .metric_result = &values}));
+    if (!is_in_tables(results, values.metric_index, verbose)) continue;
+    add_cells(table.rows.emplace_back(), columns,
+              {.results = results,
+               .command = command,
+               .metric = results.session.metrics[values.metric_index],
+               .metric_result = &values});
   }
 
   // In the terminal, headings without any row below them would be of no use.
@@ -751,75 +998,27 @@ Table markup_table(const Results& results, const Markup& markup) {
       {.heading = {"command"}, .cell_content = CellContent::Markup, .is_left_aligned = true});
   add_columns(table, columns, Ink::Plain);
 
-  for (const std::size_t c : commands_in_table_order(results)) {
-    const std::vector<const MetricResult*> shown_rows =
-        find_shown_rows(results, results.commands[c]);
-
-    // The first row of a command describes it. A command without values has a row with nothing
-    // else.
-    std::string description = describe_command(results, c, markup);
-    if (shown_rows.empty()) table.rows.push_back({{description}});
-    for (const MetricResult* metric_result : shown_rows) {
-      TableRow& row = table.rows.emplace_back();
-      row.push_back({.text = description});
-      description.clear();
-      for (const MetricColumn& column : columns)
-        row.push_back(
-            column.make_cell({.results = results,
-                              .command = c,
-                              .metric = results.session.metrics[metric_result->metric_index],
-                              .metric_result = metric_result}));
-    }
-  }
-
+  for (const std::size_t c : commands_in_table_order(results))
+    for (TableRow& row : make_markup_rows(results, c, columns, markup))
+      table.rows.push_back(std::move(row));
   return table;
 }
 
 // The table has a row for each command, and compares the commands by one metric.
 Table compact_table(const Results& results, std::size_t metric) {
-  // The terminal's table takes the first of these steps that fits. They first let names be cut, and
-  // then leave out parts.
-  Table table{.steps = {{.gap = 4},
-                        {.min_cut_width = 32},
-                        {.min_cut_width = 24},
-                        {.last_omitted_part = OmittedPart::Names, .min_cut_width = 24},
-                        {.last_omitted_part = OmittedPart::Range, .min_cut_width = 12},
-                        {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 8}}};
-
-  // Names may go if the columns of parameters tell the commands apart.
-  TableColumn name_column = make_bold_column("command", CellContent::Code, Cut::Middle);
-  name_column.is_left_aligned = true;
-  if (parameters_name_commands(results)) name_column.dropped_when_omitting = OmittedPart::Names;
-  table.columns.push_back(std::move(name_column));
-
+  Table table{.columns = {make_command_column(results)}, .steps = list_compact_table_steps()};
   const std::vector<std::string> parameters = parameter_names(results);
   for (const std::string& name : parameters)
     table.columns.push_back(make_bold_column(name, CellContent::Text, Cut::Middle));
 
-  const std::vector<MetricColumn> metric_columns =
-      list_columns({.is_compact = true,
-                    .has_deltas = has_deltas_of(results, metric),
-                    .has_runs = has_runs_column(results, metric),
-                    .is_of_race = results.findings.race.has_value()});
+  const std::vector<MetricColumn> metric_columns = list_compact_columns(results, metric);
   add_columns(table, metric_columns, Ink::Bold);
 
   for (const std::size_t c : commands_in_table_order(results)) {
-    const Command& command = results.session.commands[c];
-    TableRow& row = table.rows.emplace_back(TableRow{{command.name}});
-    for (const std::string& name : parameters) {
-      const Parameter* parameter = find_parameter(command, name);
-      row.push_back({parameter == nullptr ? "" : parameter->value});
-    }
-
-    for (const MetricColumn& column : metric_columns)
-      row.push_back(
-          column.make_cell({.results = results,
-                            .command = c,
-                            .metric = results.session.metrics[metric],
-                            .metric_result = row_if_has_values(results.commands[c], metric),
-                            .is_compact = true}));
+    TableRow& row =
+        table.rows.emplace_back(make_command_cells(results.session.commands[c], parameters));
+    add_cells(row, metric_columns, find_compact_source(results, c, metric));
   }
-
   return table;
 }
 
@@ -833,44 +1032,16 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   const std::string& row_parameter = parameters[0];
   const std::string& column_parameter = parameters[1];
 
-  const Grid grid = make_grid(results, row_parameter, [&](const Command& command) -> GridColumn {
-    const Parameter* parameter = find_parameter(command, column_parameter);
-    if (parameter == nullptr) return {};
-    return {.key = parameter->value, .title = one_line(parameter->value)};
-  });
-
   // A single row or column of values would be no matrix.
+  const Grid grid = make_parameter_grid(results, row_parameter, column_parameter);
   if (grid.rows.size() < 2 || grid.columns.size() < 2) return std::nullopt;
 
-  Table table;
-  table.columns.push_back(
-      make_bold_column(row_parameter + " \\ " + column_parameter, CellContent::Text, Cut::Nothing));
-
-  // A narrower gap is tried before the next part is left out.
-  table.steps.clear();
-  for (const OmittedPart part :
-       {OmittedPart::Nothing, OmittedPart::Range, OmittedPart::Deviation, OmittedPart::Interval})
-    for (const std::size_t gap : {4U, 2U})
-      table.steps.push_back({.gap = gap, .last_omitted_part = part});
-
-  // Cells have a shorter text for each part that is left out (make_matrix_cell).
-  for (const GridColumn& column : grid.columns) {
-    table.columns.push_back(make_bold_column(column.title, CellContent::Number, Cut::Nothing));
-    table.columns.back().shortened_when_omitting = {OmittedPart::Range, OmittedPart::Deviation,
-                                                    OmittedPart::Interval};
-  }
-
-  for (const std::string& value : grid.rows) {
-    TableRow& row = table.rows.emplace_back(TableRow{{value, Ink::Bold}});
-    for (const GridColumn& column : grid.columns) {
-      // Of several commands with the same values, the last one is shown.
-      const auto* commands = grid.find(value, column);
-      row.push_back(commands == nullptr
-                        ? Cell{}
-                        : make_matrix_cell(results, metric, results.commands[commands->back()]));
-    }
-  }
-
+  Table table{.columns = {make_bold_column(row_parameter + " \\ " + column_parameter,
+                                           CellContent::Text, Cut::Nothing)},
+              .steps = list_matrix_steps()};
+  for (const GridColumn& column : grid.columns) table.columns.push_back(make_matrix_column(column));
+  for (const std::string& value : grid.rows)
+    table.rows.push_back(make_matrix_row(results, grid, value, metric));
   return table;
 }
 
@@ -879,13 +1050,9 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
 std::string scan_table(const Results& results, const Style& style) {
   const std::vector<std::string> parameters = parameter_names(results);
   if (parameters.size() != 1) return "";
-  const std::string& parameter = parameters.front();
 
   // The table compares values of the parameter, so it needs at least two.
-  const Grid grid = make_grid(results, parameter, [](const Command& command) {
-    return GridColumn{.key = std::to_string(command.typed_command_index),
-                      .title = one_line(command.unfilled_name)};
-  });
+  const Grid grid = make_scan_grid(results, parameters.front());
   if (grid.rows.size() < 2) return "";
 
   // A compact table already has a row for each value of a single typed command.
@@ -894,17 +1061,8 @@ std::string scan_table(const Results& results, const Style& style) {
       compact_table_replaces_full_tables(results) || has_compact_table_first(results);
   if (has_one_typed_command && has_compact_table) return "";
 
-  Table table{.columns = {make_bold_column(parameter, CellContent::Text, Cut::Middle)},
+  Table table{.columns = list_scan_columns(parameters.front(), grid),
               .steps = {{.gap = 4}, {}, {.last_omitted_part = OmittedPart::Interval}}};
-  if (has_one_typed_command) {
-    table.columns.push_back(make_bold_column(std::string(metric_name_of(Role::WallTime)),
-                                             CellContent::Number, Cut::Middle));
-    table.columns.push_back(make_bold_column("delta", CellContent::Delta, Cut::Middle));
-  } else {
-    for (const GridColumn& column : grid.columns)
-      table.columns.push_back(make_bold_column(column.title, CellContent::Number, Cut::Middle));
-  }
-
   for (const std::string& value : grid.rows)
     table.rows.push_back(make_scan_row(results, grid, value));
   return terminal_text(table, style);
@@ -913,81 +1071,27 @@ std::string scan_table(const Results& results, const Style& style) {
 // The table shows all results of a small session at once: a row for each metric, with a value for
 // each command and a delta for each candidate.
 Table metrics_table(const Results& results, bool every_row) {
-  const std::vector<std::size_t> commands = commands_in_table_order(results);
-  const std::vector<std::size_t> candidates = find_candidates(results);
-  const bool has_several_candidates = candidates.size() > 1;
-
-  Table table{.columns = {{.heading = {"measurement"}, .cell_content = CellContent::Text}}};
-  for (const std::size_t c : commands)
-    table.columns.push_back({.heading = {results.session.commands[c].name},
-                             .is_dropped_on_phone = has_several_candidates});
-  for (const std::size_t c : candidates) {
-    const std::string heading =
-        has_several_candidates ? "delta of " + results.session.commands[c].name : "delta";
-    table.columns.push_back({.heading = {heading}, .cell_content = CellContent::Delta});
-  }
-
+  const MetricsTableCommands shown{.commands = commands_in_table_order(results),
+                                   .candidates = find_candidates(results)};
+  Table table{.columns = list_metrics_columns(results, shown)};
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-    const Metric& metric = results.session.metrics[m];
     const bool has_content = has_value(results, m) && !is_constant(results, m, 0.0);
-    if (!is_shown(metric, every_row) || !has_content) continue;
-
-    TableRow& row = table.rows.emplace_back(TableRow{{metric_title(metric)}});
-    const auto source_of = [&](std::size_t c) {
-      return CellSource{.results = results,
-                        .command = c,
-                        .metric = metric,
-                        .metric_result = row_if_has_values(results.commands[c], m)};
-    };
-
-    // With several candidates, the columns are too narrow for deviations.
-    for (const std::size_t c : commands) {
-      const CellSource source = source_of(c);
-      if (has_several_candidates && source.metric_result != nullptr)
-        row.push_back({short_mean_text(*source.metric_result, metric)});
-      else
-        row.push_back(make_mean_cell(source));
-    }
-    for (const std::size_t c : candidates) row.push_back(make_delta_cell(source_of(c)));
+    if (is_shown(results.session.metrics[m], every_row) && has_content)
+      table.rows.push_back(make_metrics_row(results, m, shown));
   }
-
   return table;
 }
 
 // The table gives an overview of all deltas on a page.
 std::string differences_html(const Results& results) {
-  constexpr bool is_verbose = false;
-  std::vector<std::size_t> metrics;
-  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-    const bool is_in_tables =
-        is_shown(results.session.metrics[m], is_verbose) && !is_hidden_as_all_zero(results, m);
-    if (is_in_tables && has_deltas_of(results, m)) metrics.push_back(m);
-  }
+  const std::vector<std::size_t> metrics = find_shown_metrics_with_deltas(results);
   if (metrics.empty()) return "";
 
   // A row is a metric or a command, whichever are more, so that the table is longer than wide.
+  constexpr bool has_every_row = false;
   if (metrics.size() >= results.commands.size())
-    return table_html(metrics_table(results, is_verbose), "matrix metrics");
-
-  Table table{.columns = {{.heading = {"command"}, .cell_content = CellContent::Markup}}};
-  for (const std::size_t metric : metrics)
-    table.columns.push_back({.heading = {metric_title(results.session.metrics[metric])},
-                             .cell_content = CellContent::Delta});
-
-  const std::vector<std::string> css_classes = command_classes(results);
-  for (const std::size_t c : commands_in_table_order(results)) {
-    TableRow& row = table.rows.emplace_back(
-        TableRow{{"<div class=\"who\">" + command_html(results, c, css_classes[c]) + "</div>"}});
-    for (const std::size_t metric : metrics)
-      row.push_back(
-          make_delta_cell({.results = results,
-                           .command = c,
-                           .metric = results.session.metrics[metric],
-                           .metric_result = row_if_has_values(results.commands[c], metric),
-                           .is_compact = true}));
-  }
-
-  return table_html(table, "matrix");
+    return table_html(metrics_table(results, has_every_row), "matrix metrics");
+  return table_html(make_deltas_table(results, metrics), "matrix");
 }
 
 }  // namespace lauka::report

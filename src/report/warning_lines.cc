@@ -72,34 +72,34 @@ std::vector<std::string> cut_list(std::vector<std::string> texts, std::size_t mo
   return texts;
 }
 
+/// Returns " '8192'"; empty for an empty value, which an entry such as an environment variable may
+/// have.
+std::string blank_and_value(SettingKind kind, const std::string& value) {
+  return value.empty() ? "" : " " + shortened_value(kind, value);
+}
+
+/// Returns one entry in which two lists of settings differ: "stack '8192' instead of 'unlimited'".
+std::string describe_entry(const EntryDifference& entry, SettingKind kind, DifferenceSide subject) {
+  // A side without the entry has no value.
+  const bool is_candidate = subject == DifferenceSide::Candidate;
+  const auto& own_value = is_candidate ? entry.candidate_value : entry.reference_value;
+  const auto& other_value = is_candidate ? entry.reference_value : entry.candidate_value;
+
+  const std::string name = one_line(entry.name);
+  if (!own_value) return fmt::format("without {}", name);
+  const std::string own_text = blank_and_value(kind, *own_value);
+  if (!other_value) return fmt::format("with {}{}", name, own_text);
+  return fmt::format("{}{} instead of{}", name, own_text,
+                     other_value->empty() ? " none" : blank_and_value(kind, *other_value));
+}
+
 /// Returns the entries in which two lists of settings differ, as they are on the side of `subject`:
 /// "stack '8192' instead of 'unlimited', with LD_PRELOAD 'a.so'".
 std::string list_differing_entries(const SettingDifference& difference, DifferenceSide subject,
                                    std::size_t max_entries) {
-  const bool is_candidate = subject == DifferenceSide::Candidate;
-
-  // An entry such as an environment variable may have an empty value.
-  const auto blank_and_value = [&](const std::string& value) {
-    return value.empty() ? "" : " " + shortened_value(difference.kind, value);
-  };
-
   std::vector<std::string> texts;
-  for (const EntryDifference& entry : find_differing_entries(difference)) {
-    // A side without the entry has no value.
-    const auto& own_value = is_candidate ? entry.candidate_value : entry.reference_value;
-    const auto& other_value = is_candidate ? entry.reference_value : entry.candidate_value;
-    const std::string name = one_line(entry.name);
-    if (own_value && other_value) {
-      const std::string other_text = other_value->empty() ? " none" : blank_and_value(*other_value);
-      texts.push_back(
-          fmt::format("{}{} instead of{}", name, blank_and_value(*own_value), other_text));
-    } else if (own_value) {
-      texts.push_back(fmt::format("with {}{}", name, blank_and_value(*own_value)));
-    } else {
-      texts.push_back(fmt::format("without {}", name));
-    }
-  }
-
+  for (const EntryDifference& entry : find_differing_entries(difference))
+    texts.push_back(describe_entry(entry, difference.kind, subject));
   return fmt::format("{}", fmt::join(cut_list(std::move(texts), max_entries), ", "));
 }
 
@@ -137,6 +137,128 @@ std::string tunable_name_of(std::string_view feature) {
   std::string name;
   for (const char c : feature) name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return name;
+}
+
+std::string_view advise_on_drift(const stats::Drift& drift) {
+  const bool has_risen = drift.change > 0.0;
+  return has_risen ? "check for overheating, for other programs, and for things that each run "
+                     "leaves behind"
+                   : "raise --warmup if this was a cold start, or check for other programs that "
+                     "were running";
+}
+
+/// Returns what is the same as in the reference, whose name follows.
+std::string_view say_what_is_same(const SamePrograms& warning) {
+  // The code that a script or a launcher runs may be in another file, and may differ.
+  if (!warning.is_native) return "the file that is run and its arguments are the same as those of ";
+  return warning.has_same_name
+             ? "the program and its arguments are identical to those of "
+             : "the program (apart from its name) and its arguments are identical to those of ";
+}
+
+constexpr std::string_view kMakeSureThatCodeDiffers =
+    "make sure that the commands run different code, unless you want to measure noise";
+
+std::string_view advise_on_same_programs(const SamePrograms& warning) {
+  if (!warning.is_native) return kMakeSureThatCodeDiffers;
+  return warning.has_same_name
+             ? "build the programs again, unless you want to measure noise"
+             : "build the programs again, unless you want to measure noise or the program behaves "
+               "according to its name";
+}
+
+/// Returns words that fit a line about several commands.
+WarningText::OfKind describe_same_programs(const SamePrograms& warning) {
+  const bool is_other_file = warning.is_native && !warning.has_same_name;
+  return {.text = is_other_file
+                      ? "each runs a program that is identical to the one that it is compared with"
+                      : "each runs the same file with the same arguments as the command that it is "
+                        "compared with",
+          .advice = std::string(kMakeSureThatCodeDiffers)};
+}
+
+std::string describe_few_runs(const FewRuns& warning) {
+  if (warning.is_about_gate)
+    return fmt::format("with {} round{}, a gate can detect only large changes", warning.runs,
+                       warning.runs == 1 ? "" : "s");
+  if (warning.runs == 1) return "a single run gives no σ and no confidence interval";
+  if (warning.runs == 2) return "two runs give no confidence interval";
+  return fmt::format("{} runs per command say little about a difference", warning.runs);
+}
+
+/// Returns the name of a session that was read from `file`, or without a file "the baseline".
+std::string name_session(const std::string& file) {
+  return file.empty() ? "the baseline" : cited(file);
+}
+
+std::string advise_on_other_conditions(const OtherConditions& warning) {
+  const bool is_joined = !warning.file.empty();
+  if (!warning.names_machine)
+    return fmt::format("make sure that it was {}, or measure again with lauka --export-json",
+                       is_joined ? "the machine of the reference" : "this machine");
+  return is_joined ? "compare sessions of the same machine, or measure both commands in one session"
+                   : "measure the baseline again on this machine";
+}
+
+/// Returns the features as GLIBC_TUNABLES switches them off. "-AVX2" tells libc to choose its
+/// functions as if there were no AVX2.
+std::string list_switched_off(const std::vector<std::string>& features) {
+  std::string list;
+  for (const std::string& feature : features)
+    list += fmt::format("{}-{}", list.empty() ? "" : ",", tunable_name_of(feature));
+  return list;
+}
+
+/// Returns the end of a sentence: what an order without rounds means for gates. Empty without
+/// gates.
+std::string make_clause_on_gates(const NotInterleaved& warning) {
+  if (!warning.has_gates) return "";
+
+  // Gates are judged early only after complete rounds. In this order there are none before the
+  // end.
+  return std::string(kClauseOnGates) +
+         (warning.is_caused_by_hooks ? ", and gates were judged only once" : "");
+}
+
+/// Returns ", cycles:u 1.2G against 0.9G" for each kind of core on which cycles were counted.
+std::string list_cycles(const DifferentCoreShares& warning) {
+  std::string list;
+  for (const DifferentCoreShares::Cycles& cycles : warning.cycles)
+    list += fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
+                        quantity(cycles.reference, Unit::Count));
+  return list;
+}
+
+/// Returns ", because some runs took far more than the rest"; empty without high outliers.
+std::string explain_mean(const MeanDiffers& warning) {
+  if (!warning.has_high_outliers) return "";
+
+  // A few very high values raise a command's mean, but not its typical value. If they are the
+  // reference's, the candidate's mean seems to have fallen.
+  const stats::Delta& delta = warning.delta;
+  const bool are_outliers_of_candidate = *delta.change_of_mean.change > *delta.change;
+  return fmt::format(", because some runs{} took far more than the rest",
+                     are_outliers_of_candidate ? "" : " of the reference");
+}
+
+/// Returns words that fit a line about commands whose means differ in other metrics, or for other
+/// causes.
+WarningText::OfKind describe_any_means(const MeanDiffers& warning) {
+  return {
+      .text = "the mean and the typical round changed differently",
+      .advice =
+          "compare the runs with --export-runs or --histogram; a gate on rare runs needs more "
+          "rounds",
+      .figures = fmt::format("{}: {} and {}", warning.metric,
+                             delta_text(warning.delta.change_of_mean), delta_text(warning.delta))};
+}
+
+/// Returns "a process", "2 processes" or "2 to 5 processes".
+std::string say_process_count(const OutlivedRuns& warning) {
+  if (warning.most_processes == 1) return "a process";
+  if (warning.fewest_processes == warning.most_processes)
+    return fmt::format("{} processes", warning.most_processes);
+  return fmt::format("{} to {} processes", warning.fewest_processes, warning.most_processes);
 }
 
 /// Makes the text of each kind of warning, as a visitor of Warning::finding.
@@ -185,32 +307,26 @@ struct WarningTextMaker {
             .of_kind = {.text = "the first run took longer than the other runs"}};
   }
 
+  /// Returns words that fit a line about several commands of which one rose and another fell.
+  WarningText::OfKind describe_any_drift(std::string figures) const {
+    return {.text = "wall time changed from the first third of the runs to the last",
+            .advice =
+                "check for a cold start (--warmup), for overheating, for other programs, "
+                "and for things that each run leaves behind" +
+                make_clause_on_deltas(),
+            .figures = std::move(figures)};
+  }
+
   WarningText operator()(const stats::Drift& drift) const {
-    const bool has_risen = drift.change > 0.0;
-    const std::string_view rose_or_fell = has_risen ? "rose" : "fell";
+    const std::string_view rose_or_fell = drift.change > 0.0 ? "rose" : "fell";
     const std::string by_percent = fmt::format("by {:.1f}%", std::abs(drift.change) * 100.0);
-    const std::string period = "from the first third of the runs to the last";
-    const std::string_view advice =
-        has_risen ? "check for overheating, for other programs, and for things that each run "
-                    "leaves behind"
-                  : "raise --warmup if this was a cold start, or check for other programs that "
-                    "were running";
-
-    // The words of the kind fit a line about several commands of which one rose and another fell.
-    WarningText::OfKind of_kind{
-        .text = "wall time changed " + period,
-        .advice =
-            "check for a cold start (--warmup), for overheating, for other programs, "
-            "and for things that each run leaves behind" +
-            make_clause_on_deltas(),
-        .figures = fmt::format("{} {}", rose_or_fell, by_percent)};
-
+    const std::string_view period = "from the first third of the runs to the last";
     return {.kind = "drift",
             .text = fmt::format("wall time {} {} {}", rose_or_fell, by_percent, period),
-            .advice = std::string(advice) + make_clause_on_deltas(),
+            .advice = std::string(advise_on_drift(drift)) + make_clause_on_deltas(),
             .text_for_all_commands = fmt::format("wall time {} {}", rose_or_fell, period),
             .command_figures = by_percent,
-            .of_kind = std::move(of_kind)};
+            .of_kind = describe_any_drift(fmt::format("{} {}", rose_or_fell, by_percent))};
   }
 
   WarningText operator()(const stats::TwoModes& modes) const {
@@ -292,52 +408,15 @@ struct WarningTextMaker {
   // Commands that run identical programs differ only by noise, so the user has probably measured
   // the same build twice.
   WarningText operator()(const SamePrograms& warning) const {
-    const std::string reference = cited(warning.reference);
-    const std::string make_sure_that_code_differs =
-        "make sure that the commands run different code, unless you want to measure noise";
-
-    std::string text;
-    std::string advice = make_sure_that_code_differs;
-    WarningText::OfKind of_kind{
-        .text =
-            "each runs the same file with the same arguments as the command that it is "
-            "compared with",
-        .advice = make_sure_that_code_differs};
-    if (!warning.is_native) {
-      // The code that a script or a launcher runs may be in another file, and may differ.
-      text = "the file that is run and its arguments are the same as those of " + reference;
-    } else if (warning.has_same_name) {
-      text = "the program and its arguments are identical to those of " + reference;
-      advice = "build the programs again, unless you want to measure noise";
-    } else {
-      text = "the program (apart from its name) and its arguments are identical to those of " +
-             reference;
-      advice =
-          "build the programs again, unless you want to measure noise or the program behaves "
-          "according to its name";
-      of_kind.text = "each runs a program that is identical to the one that it is compared with";
-    }
     return {.kind = "same_programs",
-            .text = std::move(text),
-            .advice = std::move(advice),
-            .of_kind = std::move(of_kind)};
+            .text = std::string(say_what_is_same(warning)) + cited(warning.reference),
+            .advice = std::string(advise_on_same_programs(warning)),
+            .of_kind = describe_same_programs(warning)};
   }
 
   WarningText operator()(const FewRuns& warning) const {
-    const bool is_single = warning.runs == 1;
-    std::string text;
-    if (warning.is_about_gate)
-      text = fmt::format("with {} round{}, a gate can detect only large changes", warning.runs,
-                         is_single ? "" : "s");
-    else if (is_single)
-      text = "a single run gives no σ and no confidence interval";
-    else if (warning.runs == 2)
-      text = "two runs give no confidence interval";
-    else
-      text = fmt::format("{} runs per command say little about a difference", warning.runs);
-
     return {.kind = "few_runs",
-            .text = std::move(text),
+            .text = describe_few_runs(warning),
             .advice = advise_more_runs(warning),
             .of_kind = {.text = "few runs say little about a difference"}};
   }
@@ -356,32 +435,25 @@ struct WarningTextMaker {
             "measure both commands in one session if you can, or compare cpu_time or instructions"};
   }
 
-  // The finding is about a session that was read from a file. That session is the baseline, which
-  // has the references, or it was joined to another one, which has the reference.
-  WarningText operator()(const OtherConditions& warning) const {
-    const bool is_joined = !warning.file.empty();
-    const std::string session = is_joined ? cited(warning.file) : "the baseline";
+  /// Returns what is known about the conditions of a session that was read from a file. That
+  /// session is the baseline, which has the references, or it was joined to another one, which has
+  /// the reference.
+  std::string describe_conditions(const OtherConditions& warning) const {
+    const std::string session = name_session(warning.file);
+    if (!warning.names_machine) return session + " does not say on which machine it was measured";
 
-    std::string text;
-    std::string advice;
-    if (!warning.names_machine) {
-      const std::string_view expected_machine =
-          is_joined ? "the machine of the reference" : "this machine";
-      text = session + " does not say on which machine it was measured";
-      advice = fmt::format("make sure that it was {}, or measure again with lauka --export-json",
-                           expected_machine);
-    } else if (is_joined) {
-      text = fmt::format("{} was measured under other conditions than the reference: {}", session,
+    const bool is_joined = !warning.file.empty();
+    if (is_joined)
+      return fmt::format("{} was measured under other conditions than the reference: {}", session,
                          list_differences(warning.differences, DifferenceSide::Candidate));
-      advice = "compare sessions of the same machine, or measure both commands in one session";
-    } else {
-      text = fmt::format("{} was measured under other conditions: {}", session,
-                         list_differences(warning.differences, DifferenceSide::Reference));
-      advice = "measure the baseline again on this machine";
-    }
+    return fmt::format("{} was measured under other conditions: {}", session,
+                       list_differences(warning.differences, DifferenceSide::Reference));
+  }
+
+  WarningText operator()(const OtherConditions& warning) const {
     return {.kind = "foreign_baseline",
-            .text = std::move(text),
-            .advice = std::move(advice),
+            .text = describe_conditions(warning),
+            .advice = advise_on_other_conditions(warning),
             .has_own_line = true};
   }
 
@@ -398,14 +470,7 @@ struct WarningTextMaker {
   // A simulator counts the instructions that a program executes. They depend on the processor only
   // because libc chooses its functions, such as memcpy, by the features that the processor has.
   WarningText operator()(const OtherProcessor& warning) const {
-    const std::string session = warning.file.empty() ? "the baseline" : cited(warning.file);
-
-    // In GLIBC_TUNABLES, "-AVX2" tells libc to choose its functions as if there were no AVX2.
-    std::string switched_off_features;
-    for (const std::string& feature : warning.differing_features)
-      switched_off_features +=
-          fmt::format("{}-{}", switched_off_features.empty() ? "" : ",", tunable_name_of(feature));
-
+    const std::string switched_off_features = list_switched_off(warning.differing_features);
     const std::string advice =
         switched_off_features.empty()
             ? "measure both on one processor, or let GLIBC_TUNABLES choose the same functions "
@@ -418,7 +483,7 @@ struct WarningTextMaker {
             .text = fmt::format(
                 "the simulated counts of {} come from another processor, for which libc "
                 "may choose other functions",
-                session),
+                name_session(warning.file)),
             .advice = advice};
   }
 
@@ -426,23 +491,15 @@ struct WarningTextMaker {
     const bool is_caused_by_hooks = warning.is_caused_by_hooks;
     const std::string_view cause =
         is_caused_by_hooks ? " because --setup or --cleanup of one may undo that of another" : "";
-    const std::string_view gates_clause = warning.has_gates ? kClauseOnGates : "";
-
-    // Gates are judged early only after complete rounds. In this order there are none before the
-    // end.
-    const std::string_view judged_once_clause =
-        warning.has_gates && is_caused_by_hooks ? ", and gates were judged only once" : "";
-
     const std::string start = "the commands were run one after the other";
     const std::string drift = ", so deltas include any drift of the machine";
     const std::string use_random_order = "use --order random to compare runs of the same round";
-    return {
-        .kind = "sequential_order",
-        .text = fmt::format("{}{}{}{}{}", start, cause, drift, gates_clause, judged_once_clause),
-        .advice = is_caused_by_hooks
-                      ? "use --order random if the commands do not disturb each other"
-                      : use_random_order,
-        .of_kind = {.text = start + drift, .advice = use_random_order}};
+    return {.kind = "sequential_order",
+            .text = fmt::format("{}{}{}{}", start, cause, drift, make_clause_on_gates(warning)),
+            .advice = is_caused_by_hooks
+                          ? "use --order random if the commands do not disturb each other"
+                          : use_random_order,
+            .of_kind = {.text = start + drift, .advice = use_random_order}};
   }
 
   WarningText operator()(const DifferentCoreShares& warning) const {
@@ -450,24 +507,18 @@ struct WarningTextMaker {
     const std::string reference_share = quantity(warning.reference_share, Unit::Fraction);
     const std::string consequence = ", which may explain a part of the difference in time";
 
-    std::string text = fmt::format(
-        "{} is {}, but {} for the reference, because the two commands ran on different kinds of "
-        "core{}",
-        warning.metric, candidate_share, reference_share, consequence);
-
-    // The cycles on each kind of core show the same in numbers.
-    for (const DifferentCoreShares::Cycles& cycles : warning.cycles)
-      text +=
-          fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
-                      quantity(cycles.reference, Unit::Count));
-
     // On a line about several commands, their names precede the text.
-    return {.kind = "other_cores",
-            .text = std::move(text),
-            .advice = "use --cores p or --cores e to keep all runs on one kind of core",
-            .text_for_all_commands = "ran on other kinds of core than the reference" + consequence,
-            .command_figures =
-                fmt::format("{} {} against {}", warning.metric, candidate_share, reference_share)};
+    return {
+        .kind = "other_cores",
+        // The cycles on each kind of core show the same in numbers.
+        .text = fmt::format(
+            "{} is {}, but {} for the reference, because the two commands ran on different "
+            "kinds of core{}{}",
+            warning.metric, candidate_share, reference_share, consequence, list_cycles(warning)),
+        .advice = "use --cores p or --cores e to keep all runs on one kind of core",
+        .text_for_all_commands = "ran on other kinds of core than the reference" + consequence,
+        .command_figures =
+            fmt::format("{} {} against {}", warning.metric, candidate_share, reference_share)};
   }
 
   WarningText operator()(const LowCoreShare& warning) const {
@@ -495,27 +546,9 @@ struct WarningTextMaker {
   }
 
   WarningText operator()(const MeanDiffers& warning) const {
-    const stats::Delta& delta = warning.delta;
-    const std::string change_of_mean = delta_text(delta.change_of_mean);
-    const std::string typical_change = delta_text(delta);
-
-    // A few very high values raise a command's mean, but not its typical value. If they are the
-    // reference's, the candidate's mean seems to have fallen.
-    const bool are_outliers_of_candidate = *delta.change_of_mean.change > *delta.change;
-    std::string cause;
-    if (warning.has_high_outliers)
-      cause = fmt::format(", because some runs{} took far more than the rest",
-                          are_outliers_of_candidate ? "" : " of the reference");
-
-    // The words of the kind fit a line about commands whose means differ in other metrics, or for
-    // other causes.
-    WarningText::OfKind of_kind{
-        .text = "the mean and the typical round changed differently",
-        .advice =
-            "compare the runs with --export-runs or --histogram; a gate on rare runs needs more "
-            "rounds",
-        .figures = fmt::format("{}: {} and {}", warning.metric, change_of_mean, typical_change)};
-
+    const std::string change_of_mean = delta_text(warning.delta.change_of_mean);
+    const std::string typical_change = delta_text(warning.delta);
+    const std::string cause = explain_mean(warning);
     return {
         .kind = "mean_differs",
         .text = fmt::format("{}: the mean changed by {}, but the typical round by {}{}",
@@ -526,7 +559,7 @@ struct WarningTextMaker {
         .text_for_all_commands = fmt::format(
             "{}: the mean and the typical round changed differently{}", warning.metric, cause),
         .command_figures = change_of_mean + " and " + typical_change,
-        .of_kind = std::move(of_kind)};
+        .of_kind = describe_any_means(warning)};
   }
 
   WarningText operator()(const AlikeRounds& warning) const {
@@ -597,19 +630,13 @@ struct WarningTextMaker {
   }
 
   WarningText operator()(const OutlivedRuns& warning) const {
-    const bool is_single = warning.most_processes == 1;
-    std::string processes = "a process";
-    if (!is_single && warning.fewest_processes == warning.most_processes)
-      processes = fmt::format("{} processes", warning.most_processes);
-    else if (!is_single)
-      processes =
-          fmt::format("{} to {} processes", warning.fewest_processes, warning.most_processes);
+    const std::string processes = say_process_count(warning);
     const std::string figure =
         fmt::format("{} of {} runs", warning.outlived_runs, warning.examined_runs);
     return {.kind = "outlived",
             .text = fmt::format(
                 "{} outlived the run in {}, and what {} did afterwards was not measured", processes,
-                figure, is_single ? "it" : "they"),
+                figure, warning.most_processes == 1 ? "it" : "they"),
             .advice = "make the command wait for the processes that it starts",
             .text_for_all_commands =
                 "processes outlived the run, and what they did afterwards was not measured",
@@ -741,6 +768,18 @@ bool is_about_differences(const Warning& warning) {
          std::holds_alternative<OtherConditions>(warning.finding);
 }
 
+/// Returns the warnings that `style` shows, in words.
+std::vector<WarningText> make_shown_texts(const Results& results, const Style& style) {
+  const bool lists_all_differences = style.verbose || style.shows_all_differences;
+  std::vector<WarningText> texts;
+  for (const Warning& warning : results.warnings) {
+    const bool is_wanted_difference = lists_all_differences && is_about_differences(warning);
+    if (warning.shown == Shown::Always || style.verbose || is_wanted_difference)
+      texts.push_back(make_warning_text(results, warning, lists_all_differences));
+  }
+  return texts;
+}
+
 /// True if the warning may change what a reader concludes from a delta, so that ByWeight puts it
 /// first.
 bool may_mislead_about_deltas(const WarningText& words) {
@@ -786,14 +825,7 @@ std::vector<WarningText> make_warning_texts(const Results& results) {
 // screen.
 std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
                                        WarningOrder order) {
-  const bool lists_all_differences = style.verbose || style.shows_all_differences;
-  std::vector<WarningText> pending;
-  for (const Warning& warning : results.warnings) {
-    const bool is_wanted_difference = lists_all_differences && is_about_differences(warning);
-    if (warning.shown == Shown::Always || style.verbose || is_wanted_difference)
-      pending.push_back(make_warning_text(results, warning, lists_all_differences));
-  }
-
+  std::vector<WarningText> pending = make_shown_texts(results, style);
   if (order == WarningOrder::ByWeight)
     std::stable_partition(pending.begin(), pending.end(), may_mislead_about_deltas);
 

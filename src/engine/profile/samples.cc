@@ -672,7 +672,7 @@ void RunRecords::replay_records(SampledRun& run) const {
                    {.end = record.address + record.bytes_or_period, .offset = record.offset},
                    identities_[record.text]);
         break;
-      default:  // kSample
+      case kSample:
         replay.add_sample({.mode = unsigned{record.misc} & kModeMask,
                            .address = record.address,
                            .period = record.bytes_or_period,
@@ -680,6 +680,8 @@ void RunRecords::replay_records(SampledRun& run) const {
                            .callers = {.process = record.process,
                                        .path = record.callers,
                                        .is_first_thread = record.process == record.thread}});
+        break;
+      default:
         break;
     }
   }
@@ -846,24 +848,6 @@ CodeName make_reason(std::string text) {
   return {.function = {std::move(text)}, .has_symbol = false};
 }
 
-/// Returns the name of a place where no function can be found.
-CodeName name_without_function(const SampledRun& run, const CodePlace& place) {
-  switch (place.kind) {
-    case CodeKind::Unmapped:
-      return make_reason("(unmapped code)");
-    case CodeKind::NoProcess:
-      return make_reason(kUnknownProcess);
-    case CodeKind::Program:
-      return make_name(run.programs[place.file]);
-    case CodeKind::IncompleteStack:
-      return make_name(std::string(kIncompleteStack));
-    case CodeKind::TooManyPaths:
-      return make_name(std::string(kTooManyPaths));
-    default:
-      return make_reason("(hypervisor)");
-  }
-}
-
 /// Returns the name of code that has no symbol: its file and the reason, such as "(libc.so.6: no
 /// symbols)".
 std::string make_name_without_symbol(const os::OpenedCode& code, const std::string& path,
@@ -1005,9 +989,20 @@ CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
       return find_in_kernel(place.offset_or_address);
     case CodeKind::RuntimeCode:
       return find_in_runtime_code(place, since, symbols_of_processes);
-    default:
-      return name_without_function(run, place);
+    case CodeKind::Unmapped:
+      return make_reason("(unmapped code)");
+    case CodeKind::NoProcess:
+      return make_reason(kUnknownProcess);
+    case CodeKind::Program:
+      return make_name(run.programs[place.file]);
+    case CodeKind::IncompleteStack:
+      return make_name(std::string(kIncompleteStack));
+    case CodeKind::TooManyPaths:
+      return make_name(std::string(kTooManyPaths));
+    case CodeKind::Other:
+      break;
   }
+  return make_reason("(hypervisor)");
 }
 
 /// Gives names to the places in code where samples were taken, and adds up the samples of each

@@ -323,7 +323,7 @@ class PathFolder {
     return places;
   }
 
-  /// Returns the place of a frame in the tree of callers.
+  /// Returns the place that an address in the tree of callers means in a process.
   CodePlace find_place(std::uint32_t process, std::uint64_t address) const {
     // Two special values stand for frames that are not known.
     if (address == kOuterFramesUnknown) return {CodeKind::IncompleteStack};
@@ -549,6 +549,8 @@ std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is
   return path;
 }
 
+// The fields of a record are at the places that perf_event_open(2) gives.
+
 /// Reads what follows the header of a sample: the address, process, thread, time, period and call
 /// chain.
 void RunRecords::read_sample(std::span<const std::byte> record, Record& read) {
@@ -599,7 +601,6 @@ RunRecords::Record RunRecords::read_common_fields(std::span<const std::byte> rec
           .process = number_at<std::uint32_t>(record, kHeaderBytes)};
 }
 
-/// The places of the fields in a record are those of perf_event_open(2).
 void RunRecords::add_record(std::span<const std::byte> record,
                             const std::function<void(const MappedFile&)>& mapped) {
   constexpr std::size_t comm_at = 16;

@@ -372,8 +372,8 @@ class WithEnergy final : public EngineWrapper {
     return {};
   }
 
-  /// Returns the energy event `name` as the kernel describes it. Returns an error if its count
-  /// would not be in joules.
+  /// Returns the energy event `name` as the kernel describes it. Returns an error if this machine
+  /// does not have the event, or if its count would not be in joules.
   Result<EnergySource> make_source(const std::string& name) const {
     const auto code = find_code(name);
     if (!code) return code.error();
@@ -472,21 +472,20 @@ Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& options,
 
 /// Makes the kperf engine, which counts with the processor's counters. Returns an error if it
 /// cannot, for example without root.
-Result<ChosenEngine> choose_kperf(const EngineRequest& request, const kperf::Kernel& kernel,
-                                  const Result<kperf::KpepDatabase>& database) {
+Result<OwnedEngine> make_kperf(const EngineRequest& request, const kperf::Kernel& kernel,
+                               const Result<kperf::KpepDatabase>& database) {
   if (!kernel.has_counters())
     return kperf::explain_refusal(kperf::KernelRequest::Count, ENOENT, kernel);
   if (!database) return database.error();
+  return kperf::make_kperf_engine(request.macos, request.counts_user_space_only, *database);
+}
 
-  auto engine = kperf::make_kperf_engine(request.macos, request.counts_user_space_only, *database);
-  if (!engine) return engine.error();
-
-  // Even an engine that could be made may later fail to count the default events. It may then
-  // change to the kernel's totals, unless the user asked for kperf or for a strategy of kperf.
-  const bool may_change_to_totals = request.choice == Choice::Auto && !is_question(request.macos) &&
-                                    request.macos.strategy == KperfStrategyChoice::Auto;
-  if (!may_change_to_totals) return ChosenEngine{*std::move(engine)};
-  return ChosenEngine{kperf::make_kperf_or_totals(*std::move(engine), *database)};
+/// Even a kperf engine that could be made may later fail to count the default events. Returns true
+/// if it may then change to the kernel's totals: the user asked neither for kperf nor for a
+/// strategy of kperf.
+bool may_change_to_totals(const EngineRequest& request) {
+  return request.choice == Choice::Auto && !is_question(request.macos) &&
+         request.macos.strategy == KperfStrategyChoice::Auto;
 }
 
 /// Makes an engine for macOS. If the kperf engine cannot count, Auto uses the totals of cycles and
@@ -496,9 +495,11 @@ Result<ChosenEngine> choose_on_macos(const EngineRequest& request) {
   const kperf::Kernel kernel(*request.macos.calls);
   auto database = load_database(request.macos, kernel);
 
-  auto chosen = choose_kperf(request, kernel, database);
-  if (chosen) return chosen;
-  const Error& why_no_kperf = chosen.error();
+  auto engine = make_kperf(request, kernel, database);
+  if (engine && may_change_to_totals(request))
+    return ChosenEngine{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database))};
+  if (engine) return ChosenEngine{*std::move(engine)};
+  const Error& why_no_kperf = engine.error();
   if (request.choice == Choice::Kperf) return why_no_kperf.prefixed("--engine kperf");
 
   // Without counters, the kernel's totals stay 0. The answer to a question can still name them.

@@ -300,7 +300,8 @@ class BinaryReader {
     return value;
   }
 
-  /// The first byte of a value, taken apart, and where the content behind it begins.
+  /// The first byte of a value, of which the upper half is the kind, and where the content behind
+  /// it begins.
   struct Marker {
     std::uint64_t kind = 0;
     std::uint64_t lower_half = 0;

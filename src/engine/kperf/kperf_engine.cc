@@ -254,7 +254,7 @@ class KperfEngine final : public DatabaseEngine {
   /// Selects events again, after the kernel refused to count `refused_selection`. Replaces or
   /// leaves out, with a note, the events that the kernel refuses even alone.
   Result<Selection> select_allowed(const Selection& refused_selection, const EventRequest& wanted) {
-    auto names = list_allowed_names(refused_selection);
+    auto names = replace_refused_events(refused_selection);
     if (!names)
       return Error{"the kernel refused a set of events although it allows each of them",
                    "name fewer"};
@@ -277,23 +277,23 @@ class KperfEngine final : public DatabaseEngine {
     return allowed_selection;
   }
 
-  /// Returns the names of the events that the kernel allows, or can replace; nullopt if it refuses
-  /// none of the events alone.
-  std::optional<std::vector<std::string>> list_allowed_names(const Selection& selection) {
+  /// Replaces or leaves out the events that the kernel refuses even alone. Returns the names of the
+  /// events that remain; nullopt if the kernel refuses none of them alone.
+  std::optional<std::vector<std::string>> replace_refused_events(const Selection& selection) {
     std::vector<std::string> names;
     bool is_any_refused = false;
     for (const SelectedEvent& event : selection.events) {
       const bool is_configurable = event.is_on_counter() && !event.hardware_event.is_fixed;
       const bool is_refused_alone = is_configurable && is_refused(event.hardware_event);
       is_any_refused = is_any_refused || is_refused_alone;
-      if (!is_refused_alone || replace_refused(event)) names.push_back(event.name);
+      if (!is_refused_alone || replace_refused_event(event)) names.push_back(event.name);
     }
     return is_any_refused ? std::optional(std::move(names)) : std::nullopt;
   }
 
   /// Marks the event as refused. Returns true if its name now stands for another event, which the
   /// kernel allows. Adds a note that says what becomes of the name.
-  bool replace_refused(const SelectedEvent& event) {
+  bool replace_refused_event(const SelectedEvent& event) {
     mark_as_refused(event.hardware_event.name);
 
     // A name such as "cycles" may stand for several events of the database. Now that this one is

@@ -492,22 +492,19 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
   const std::uint32_t expected_last_mark =
       value_count_ <= kValuesOfRecord ? kFunctionStart : kFunctionEnd;
 
-  if (mark == kFunctionStart) begin_sample(thread);
-  if (!take_up_sample(thread)) return;
+  if (mark == kFunctionStart) {
+    begin_sample(thread);
+  } else if (thread.sample != SampleState::Filling) {
+    // A complete sample cannot have further values. In the other states, the beginning of the
+    // sample was not seen, or it has only zeros, so its values are ignored.
+    if (thread.sample == SampleState::Full) thread.is_malformed = true;
+    return;
+  }
 
   append_values(record, thread);
   const bool is_full = thread.values_filled == value_count_;
   const bool is_well_formed = is_full && mark == expected_last_mark;
   if (is_full || mark == kFunctionEnd) close_sample(thread, is_well_formed);
-}
-
-/// Returns false if the thread has no sample to which values could be added, and notes it if this
-/// shows a malformed sample.
-bool TraceReader::take_up_sample(Thread& thread) {
-  // A complete sample cannot have further values. In the other states, the beginning of the sample
-  // was not seen, or it has only zeros, so its values are ignored.
-  if (thread.sample == SampleState::Full) thread.is_malformed = true;
-  return thread.sample == SampleState::Filling;
 }
 
 /// Adds the values of a record to the present sample of its thread, as many as are missing.

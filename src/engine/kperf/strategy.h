@@ -100,7 +100,6 @@ class TraceReader {
   void note_thread_end(const KdebugRecord& record);
   void add_sample_record(const KdebugRecord& record);
   void begin_sample(Thread& thread);
-  static bool take_up_sample(Thread& thread);
   void append_values(const KdebugRecord& record, Thread& thread);
   void close_sample(Thread& thread, bool is_well_formed);
   void add(const Thread& thread, TraceCounts& counts) const;

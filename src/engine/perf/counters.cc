@@ -144,7 +144,8 @@ Role role_of(const ResolvedEvent& resolved) {
 struct OpenAttempt {
   int error = 0;
   os::PerfEventAttr attributes;
-  PrivilegeLevels levels{};  ///< the privilege levels in which the counter counts
+  /// The levels in which to count, even if the kernel refused to leave out the hypervisor.
+  PrivilegeLevels levels{};
 };
 
 /// Tries to open a counter for the event `code`, in the group of `led_by` if that is set. The
@@ -170,7 +171,8 @@ OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& co
   return again.error == 0 ? again : attempt;
 }
 
-/// Does the same, but in user space only if this user may not count in the kernel.
+/// Does what attempt_to_open() does, but in user space only if this user may not count in the
+/// kernel.
 OpenAttempt attempt_to_open_what_is_allowed(const os::LinuxCalls& calls, const os::EventCode& code,
                                             const std::optional<os::EventCode>& led_by,
                                             const PrivilegeLevels& levels) {

@@ -423,7 +423,8 @@ struct UnusableCounters {
   std::size_t dead = 0;   ///< counters that run, but count nothing
 };
 
-/// Returns what a trial found out. The counter that the kernel's own watchdog uses does not matter.
+/// Counts what the trial of a PMU found unusable. The counter that the kernel's own watchdog uses
+/// does not matter.
 UnusableCounters count_unusable(const PmuCounters& pmu, const PerfConditions& conditions) {
   const CounterTrial& trial = pmu.instructions_trial;
   const std::size_t unusable = trial.accepted_size - trial.running_group_size;
@@ -454,8 +455,8 @@ Error make_died_error(std::size_t died, const std::string& counters) {
           "repeat the session, or measure on the host"};
 }
 
-/// Returns what became of the counters of a PMU that cannot be used; nullopt if the trials show no
-/// loss.
+/// Returns what became of the counters of a PMU that cannot be used; nullopt if none is taken and
+/// none has died. `counters`: all of them in words.
 std::optional<Error> explain_unusable(const CounterTrial& trial, const UnusableCounters& now,
                                       const UnusableCounters& before, const std::string& counters) {
   if (now.taken > before.taken)

@@ -243,8 +243,8 @@ Result<EventOnPmu> encode_event(std::string_view name_or_terms, std::string list
 /// Finds an event of a PMU that has this name, or that consists of these terms.
 Result<ResolvedEvent> find_event_of_pmu(std::string_view name_or_terms, const os::Pmu& pmu,
                                         const os::Sysfs& sysfs) {
-  // sysfs, the kernel's description of its devices, lists a PMU's events by name.
   ResolvedEvent resolved;
+  // sysfs, the kernel's description of its devices, lists a PMU's events by name.
   const auto listed_terms = sysfs.read_terms(pmu, name_or_terms);
   const KnownEvent* known = nullptr;
   if (pmu.kind == os::PmuKind::Core && !listed_terms) known = find_known_to_cores(name_or_terms);

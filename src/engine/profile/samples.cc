@@ -323,7 +323,7 @@ class PathFolder {
     return places;
   }
 
-  /// Returns the place of a frame in the tree of callers.
+  /// Returns the place that an address in the tree of callers means in a process.
   CodePlace find_place(std::uint32_t process, std::uint64_t address) const {
     // Two special values stand for frames that are not known.
     if (address == kOuterFramesUnknown) return {CodeKind::IncompleteStack};
@@ -549,6 +549,8 @@ std::uint32_t RunRecords::add_callers(std::span<const std::byte> record, bool is
   return path;
 }
 
+// The fields of a record are at the places that perf_event_open(2) gives.
+
 /// Reads what follows the header of a sample: the address, process, thread, time, period and call
 /// chain.
 void RunRecords::read_sample(std::span<const std::byte> record, Record& read) {
@@ -599,7 +601,6 @@ RunRecords::Record RunRecords::read_common_fields(std::span<const std::byte> rec
           .process = number_at<std::uint32_t>(record, kHeaderBytes)};
 }
 
-/// The places of the fields in a record are those of perf_event_open(2).
 void RunRecords::add_record(std::span<const std::byte> record,
                             const std::function<void(const MappedFile&)>& mapped) {
   constexpr std::size_t comm_at = 16;
@@ -672,7 +673,7 @@ void RunRecords::replay_records(SampledRun& run) const {
                    {.end = record.address + record.bytes_or_period, .offset = record.offset},
                    identities_[record.text]);
         break;
-      default:  // kSample
+      case kSample:
         replay.add_sample({.mode = unsigned{record.misc} & kModeMask,
                            .address = record.address,
                            .period = record.bytes_or_period,
@@ -680,6 +681,8 @@ void RunRecords::replay_records(SampledRun& run) const {
                            .callers = {.process = record.process,
                                        .path = record.callers,
                                        .is_first_thread = record.process == record.thread}});
+        break;
+      default:
         break;
     }
   }
@@ -846,24 +849,6 @@ CodeName make_reason(std::string text) {
   return {.function = {std::move(text)}, .has_symbol = false};
 }
 
-/// Returns the name of a place where no function can be found.
-CodeName name_without_function(const SampledRun& run, const CodePlace& place) {
-  switch (place.kind) {
-    case CodeKind::Unmapped:
-      return make_reason("(unmapped code)");
-    case CodeKind::NoProcess:
-      return make_reason(kUnknownProcess);
-    case CodeKind::Program:
-      return make_name(run.programs[place.file]);
-    case CodeKind::IncompleteStack:
-      return make_name(std::string(kIncompleteStack));
-    case CodeKind::TooManyPaths:
-      return make_name(std::string(kTooManyPaths));
-    default:
-      return make_reason("(hypervisor)");
-  }
-}
-
 /// Returns the name of code that has no symbol: its file and the reason, such as "(libc.so.6: no
 /// symbols)".
 std::string make_name_without_symbol(const os::OpenedCode& code, const std::string& path,
@@ -1005,9 +990,20 @@ CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
       return find_in_kernel(place.offset_or_address);
     case CodeKind::RuntimeCode:
       return find_in_runtime_code(place, since, symbols_of_processes);
-    default:
-      return name_without_function(run, place);
+    case CodeKind::Unmapped:
+      return make_reason("(unmapped code)");
+    case CodeKind::NoProcess:
+      return make_reason(kUnknownProcess);
+    case CodeKind::Program:
+      return make_name(run.programs[place.file]);
+    case CodeKind::IncompleteStack:
+      return make_name(std::string(kIncompleteStack));
+    case CodeKind::TooManyPaths:
+      return make_name(std::string(kTooManyPaths));
+    case CodeKind::Other:
+      break;
   }
+  return make_reason("(hypervisor)");
 }
 
 /// Gives names to the places in code where samples were taken, and adds up the samples of each

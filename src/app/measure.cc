@@ -154,10 +154,9 @@ std::optional<int> build_layouts(const Call& call) {
 
   const os::MonotonicClock clock;
   const auto show = [&](const BuildProgress& progress) { progress_line->building(progress); };
-  const auto failed = run_builds(builds, {.at_once = find_max_parallel_builds(call),
-                                          .user = call.user,
-                                          .clock = clock,
-                                          .show = show});
+  const auto failed = run_builds(
+      builds,
+      {.at_once = find_max_parallel_builds(call), .user = call.user, .clock = clock, .show = show});
   progress_line->finished();
 
   // An interrupt makes builds fail, but the user knows the reason.
@@ -663,8 +662,7 @@ bool has_layouts(const Benchmark& benchmark) {
 /// Returns how long lauka and its commands had to wait so far because their quota of CPU time was
 /// used up (throttling). Empty if nothing will show it, if there is no quota, and on macOS.
 std::vector<QuotaWait> read_throttling_if_shown(const OutputOptions& options) {
-  const bool is_shown =
-      options.verbosity != Verbosity::Quiet || exports_whole_session(options);
+  const bool is_shown = options.verbosity != Verbosity::Quiet || exports_whole_session(options);
   const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
   if (linux_calls == nullptr || !is_shown) return {};
   return os::read_throttling(*linux_calls);

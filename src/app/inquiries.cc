@@ -86,6 +86,19 @@ int explain_events(Call& call) {
   return show(inquire::explain_events(*explanation));
 }
 
+/// Returns how to watch threads as the user asks for. `clock` must outlive the result.
+inquire::ThreadWatch make_watch(const Inquiry& wanted, const os::Clock& clock) {
+  // The watch gets its clock and all other effects as functions, so that tests can replace them.
+  return {
+      .interval = *wanted.output_interval,
+      .max_duration = wanted.measuring_time,
+      .utc_minus_now = os::utc_minus_monotonic(),
+      .now = [&clock] { return clock.now(); },
+      .wait = os::sleep_for,
+      .must_stop = [] { return os::first_interrupt_signal() != 0; },
+      .write = [](std::string_view text) { return os::write_to(StandardStream::Output, text); }};
+}
+
 /// After each interval, prints a line of JSON about each thread of some processes. Ends with the
 /// last process, after the time that the user gave, when interrupted, or when nobody reads the
 /// lines.
@@ -99,18 +112,8 @@ int print_thread_times_continuously(Call& call) {
       cores::stream_threads(wanted.processes, core_kinds, os::linux_calls(), os::darwin_calls());
   if (!stream) return print_error(stream.error(), ExitStatus::Failed);
 
-  // The watch gets its clock and all other effects as functions, so that tests can replace them.
   const os::MonotonicClock clock;
-  const inquire::ThreadWatch watching{
-      .interval = *wanted.output_interval,
-      .max_duration = wanted.measuring_time,
-      .utc_minus_now = os::utc_minus_monotonic(),
-      .now = [&] { return clock.now(); },
-      .wait = os::sleep_for,
-      .must_stop = [] { return os::first_interrupt_signal() != 0; },
-      .write = [](std::string_view text) { return os::write_to(StandardStream::Output, text); }};
-
-  const auto written = inquire::watch_threads(**stream, watching);
+  const auto written = inquire::watch_threads(**stream, make_watch(wanted, clock));
   print_to_standard_error(report::note_lines((*stream)->notes()));
 
   // A script must see that the user interrupted lauka.
@@ -165,6 +168,25 @@ Result<void> show_and_export_answer(const Call& call, const std::string& text,
   return shown ? written : shown;
 }
 
+/// Returns the facts about this machine for --check. Those that need engines, kinds of cores or
+/// settings are added to those of the operating system.
+MachineFacts read_facts(const Call& call) {
+  MachineFacts facts = os::machine_facts();
+  const auto setting_files = os::open_setting_files();
+  const auto memory_groups = os::open_memory_groups(setting_files.get());
+  // An empty error says that the memory of process trees can be measured.
+  facts.why_no_tree_peak = memory_groups ? Error{} : memory_groups.error();
+
+  if (const os::LinuxCalls* linux_calls = os::linux_calls()) {
+    facts.profile_source =
+        engine::find_profile_clock(call.options.counting.counts_user_space_only, linux_calls);
+    for (const CoreKind& kind : cores::detect_linux_kinds(*linux_calls).kinds)
+      facts.core_kinds.push_back({kind.name, kind.cpus.size()});
+  }
+  facts.helpful_switches = tunable_settings();
+  return facts;
+}
+
 /// Answers --check: what can be counted on this machine, and what measurements would suffer from.
 int check_machine(Call& call) {
   if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed))
@@ -181,24 +203,9 @@ int check_machine(Call& call) {
 
   // Engines count events by the kernel's or the processor's interfaces. They are tried before the
   // other checks, because they reset what a killed lauka has left.
-  const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
-  const bool counts_user_space_only = call.options.counting.counts_user_space_only;
-  const auto engines =
-      engine::try_engines(counts_user_space_only, linux_calls, {.launcher = call.launcher.get()});
-
-  // Facts that need engines, kinds of cores or settings are added to those of the operating system.
-  MachineFacts facts = os::machine_facts();
-  const auto setting_files = os::open_setting_files();
-  const auto memory_groups = os::open_memory_groups(setting_files.get());
-  // An empty error says that the memory of process trees can be measured.
-  facts.why_no_tree_peak = memory_groups ? Error{} : memory_groups.error();
-
-  if (linux_calls != nullptr) {
-    facts.profile_source = engine::find_profile_clock(counts_user_space_only, linux_calls);
-    for (const CoreKind& kind : cores::detect_linux_kinds(*linux_calls).kinds)
-      facts.core_kinds.push_back({kind.name, kind.cpus.size()});
-  }
-  facts.helpful_switches = tunable_settings();
+  const auto engines = engine::try_engines(call.options.counting.counts_user_space_only,
+                                           os::linux_calls(), {.launcher = call.launcher.get()});
+  const MachineFacts facts = read_facts(call);
 
   // An interrupted check is not shown, because its facts may be wrong.
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);

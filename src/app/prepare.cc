@@ -105,6 +105,19 @@ std::vector<Note>& add_notes_to_plan(Benchmark& benchmark) {
   return notes;
 }
 
+/// Makes the plan of a benchmark whose engine was chosen.
+Result<Plan> make_measured_plan(const Benchmark& benchmark) {
+  // make_plan() decides which events are wanted, and asks the engine which it can count.
+  const auto select = [&](const EventRequest& wanted) { return select_events(benchmark, wanted); };
+
+  // The clock gives the seed of the random order of runs, unless the user gives one.
+  const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
+  return make_plan(benchmark.options, select,
+                   {.clock_seed = seed,
+                    .cores = benchmark.cores.core_plan,
+                    .has_tree_peak = benchmark.groups != nullptr});
+}
+
 /// Plans a benchmark that will be run: sets its cores, its engine, which counts events, and its
 /// plan.
 Result<void> plan_measured(Call& call, Benchmark& benchmark) {
@@ -114,15 +127,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   const auto why_no_tree_peak = open_groups_if_asked(call, benchmark);
   if (!why_no_tree_peak) return why_no_tree_peak.error();
 
-  // make_plan() decides which events are wanted, and asks the engine which it can count.
-  const auto select = [&](const EventRequest& wanted) { return select_events(benchmark, wanted); };
-
-  // The clock gives the seed of the random order of runs, unless the user gives one.
-  const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  auto plan = make_plan(benchmark.options, select,
-                        {.clock_seed = seed,
-                         .cores = benchmark.cores.core_plan,
-                         .has_tree_peak = benchmark.groups != nullptr});
+  auto plan = make_measured_plan(benchmark);
   if (!plan) return plan.error();
   benchmark.plan = *std::move(plan);
 
@@ -624,15 +629,20 @@ engine::OwnedEngine make_region_engine(engine::OwnedEngine engine) {
                                : engine::make_uncounting_engine(std::move(engine));
 }
 
-/// Returns an engine that also samples runs, for --profile.
-engine::OwnedEngine make_profile_engine(engine::OwnedEngine engine, const CountingOptions& counting,
-                                        const std::optional<User>& user) {
-  return engine::with_profile(std::move(engine),
-                              {.period = *counting.profiling_period,
-                               .call_graph = counting.call_graph,
-                               .user_only = counting.counts_user_space_only,
-                               .user = user},
-                              os::linux_calls());
+/// Returns an engine that also samples runs (--profile), and measures their time on each kind of
+/// core.
+engine::OwnedEngine make_run_engine(engine::OwnedEngine engine, const Benchmark& benchmark,
+                                    const std::optional<User>& user) {
+  const CountingOptions& counting = benchmark.options.counting;
+  if (const auto period = counting.profiling_period)
+    engine = engine::with_profile(std::move(engine),
+                                  {.period = *period,
+                                   .call_graph = counting.call_graph,
+                                   .user_only = counting.counts_user_space_only,
+                                   .user = user},
+                                  os::linux_calls());
+  return cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
+                                          os::darwin_calls());
 }
 
 }  // namespace
@@ -680,13 +690,7 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
     engine = engine::separate_counting(std::move(engine));
 
   // An inquiry asks what can be counted, and runs nothing that could be sampled or timed.
-  if (benchmark.options.inquiry) return {};
-
-  if (counting.profiling_period)
-    engine = make_profile_engine(std::move(engine), counting, call.user);
-  engine = cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
-                                            os::darwin_calls());
-
+  if (!benchmark.options.inquiry) engine = make_run_engine(std::move(engine), benchmark, call.user);
   return {};
 }
 

@@ -758,6 +758,36 @@ std::string write_man_see_also(const ProgramDescription& program) {
   return section;
 }
 
+constexpr auto kExitStatuses = std::to_array<Meaning>({
+    {"0", "lauka measured everything, and every gate passed or was inconclusive"},
+    {"1", "a command failed, or lauka could not measure it"},
+    {"2",
+     "lauka did not understand the command line, or this machine cannot measure what you asked "
+     "for; lauka ran nothing"},
+    {"3", "a gate failed"},
+    {"4",
+     "a gate was inconclusive (only with --fail-if-inconclusive, which can choose another "
+     "status)"},
+    {"5", "the second command was not kept (only with --keep-if or --keep-if-faster)"},
+    {"128+N", "signal N ended lauka"},
+});
+
+constexpr auto kEnvironmentVariables = std::to_array<Meaning>({
+    {"NO_COLOR", "If it is set, --color auto shows no colour, and lauka shows no progress bar."},
+    {"CLICOLOR_FORCE",
+     "If it is set to anything but 0, --color auto shows colour even if the output is not a "
+     "terminal."},
+    {"LAUKA_ITERATION",
+     "lauka sets it for --prepare and --conclude, to tell them which run they belong to."},
+    {"LAUKA_METRICS",
+     "lauka sets it for each run, to the path of a file. The run may append lines NAME VALUE "
+     "[UNIT] [higher|lower] [sum|mean|last] to this file. Each NAME becomes a metric."},
+    {"PATH", "lauka looks for commands without a slash in these folders."},
+    {"TMPDIR",
+     "While it measures, lauka keeps the files of LAUKA_METRICS and of the engines cachegrind "
+     "and dhat in this folder (default /dev/shm, or else /tmp)."},
+});
+
 /// Describes the options of lauka, which belong to its only command.
 CommandDescription describe_only_command() {
   CommandDescription only_command{
@@ -913,36 +943,8 @@ ProgramDescription lauka_description() {
       "lauka -qr 10 --metrics all --export-csv - true",
   };
 
-  lauka.exit_statuses = {
-      {"0", "lauka measured everything, and every gate passed or was inconclusive"},
-      {"1", "a command failed, or lauka could not measure it"},
-      {"2",
-       "lauka did not understand the command line, or this machine cannot measure what you asked "
-       "for; lauka ran nothing"},
-      {"3", "a gate failed"},
-      {"4",
-       "a gate was inconclusive (only with --fail-if-inconclusive, which can choose another "
-       "status)"},
-      {"5", "the second command was not kept (only with --keep-if or --keep-if-faster)"},
-      {"128+N", "signal N ended lauka"},
-  };
-
-  lauka.environment_variables = {
-      {"NO_COLOR", "If it is set, --color auto shows no colour, and lauka shows no progress bar."},
-      {"CLICOLOR_FORCE",
-       "If it is set to anything but 0, --color auto shows colour even if the output is not a "
-       "terminal."},
-      {"LAUKA_ITERATION",
-       "lauka sets it for --prepare and --conclude, to tell them which run they belong to."},
-      {"LAUKA_METRICS",
-       "lauka sets it for each run, to the path of a file. The run may append lines NAME VALUE "
-       "[UNIT] [higher|lower] [sum|mean|last] to this file. Each NAME becomes a metric."},
-      {"PATH", "lauka looks for commands without a slash in these folders."},
-      {"TMPDIR",
-       "While it measures, lauka keeps the files of LAUKA_METRICS and of the engines cachegrind "
-       "and dhat in this folder (default /dev/shm, or else /tmp)."},
-  };
-
+  lauka.exit_statuses.assign(kExitStatuses.begin(), kExitStatuses.end());
+  lauka.environment_variables.assign(kEnvironmentVariables.begin(), kEnvironmentVariables.end());
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};
 
   lauka.commands.push_back(describe_only_command());

@@ -76,6 +76,15 @@ Result<void> check_runs_of_layouts(std::uint64_t runs, std::uint64_t layouts) {
                            multiple_above)};
 }
 
+/// `fewest_runs`: the smallest multiple of the number of layouts that --min-runs allows.
+Error make_no_multiple_error(const RunOptions& run, std::uint64_t fewest_runs) {
+  return {fmt::format("no multiple of {}, the number of layouts, lies between --min-runs {} and "
+                      "--max-runs {}",
+                      *run.layouts, run.min_runs, *run.max_runs),
+          fmt::format("raise --max-runs to {}, because each layout must run equally often",
+                      fewest_runs)};
+}
+
 /// Makes the limits of runs multiples of the number of layouts, or refuses them.
 Result<void> settle_limits_of_runs(ParsedOptions& draft) {
   RunOptions& run = draft.options.run;
@@ -86,13 +95,7 @@ Result<void> settle_limits_of_runs(ParsedOptions& draft) {
   const std::uint64_t fewest_sweeps = (run.min_runs + layouts - 1) / layouts;
   const std::uint64_t fewest_runs = fewest_sweeps * layouts;
   if (is_given(draft, "min-runs") && fewest_runs > *run.max_runs)
-    return Error{
-        fmt::format("no multiple of {}, the number of layouts, lies between --min-runs {} and "
-                    "--max-runs {}",
-                    layouts, run.min_runs, *run.max_runs),
-        fmt::format("raise --max-runs to {}, because each layout must run equally often",
-                    fewest_runs)};
-
+    return make_no_multiple_error(run, fewest_runs);
   if (*run.max_runs < layouts)
     return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
                              *run.max_runs, layouts),

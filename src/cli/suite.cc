@@ -526,6 +526,14 @@ class SuiteReader {
     return filled;
   }
 
+  /// `mention`: a parameter in the name of the benchmark in `line`, such as "{n}".
+  Error make_too_many_values_error(std::size_t line, std::string_view mention) const {
+    return make_error_at(
+        line,
+        {fmt::format("the parameters in its name make more than {} benchmarks", kMaxBenchmarks),
+         fmt::format("give fewer values, or leave {} out of the name", mention)});
+  }
+
   /// Returns the benchmark once for each combination of values of the parameters that its name
   /// mentions. `line`: where the benchmark is in the file.
   Result<std::vector<Benchmark>> multiply_by_values(Benchmark benchmark, std::size_t line) const {
@@ -538,10 +546,7 @@ class SuiteReader {
 
       const std::vector<std::string> values = list_values_to_fill_in(parameters[p]);
       if (values.size() * benchmarks.size() > kMaxBenchmarks)
-        return make_error_at(
-            line,
-            {fmt::format("the parameters in its name make more than {} benchmarks", kMaxBenchmarks),
-             fmt::format("give fewer values, or leave {} out of the name", mention)});
+        return make_too_many_values_error(line, mention);
 
       // Invalid values are refused later, when the commands are made.
       if (!values.empty()) benchmarks = fill_in_values(benchmarks, p, mention, values);

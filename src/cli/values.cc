@@ -166,6 +166,20 @@ struct ConditionParts {
   std::string limit{};
 };
 
+/// Refuses a limit that is missing or has an equals sign before it.
+Result<void> check_limit_follows_sign(const OptionValue& given, const ConditionParts& parts) {
+  // The equals sign of => may also be the end of a function's name: instructions@operator=.
+  const bool is_after_equals = parts.metric.ends_with('=') &&
+                               parts.metric.find(kFunctionSeparator) == std::string_view::npos;
+  if (parts.limit.starts_with('=') || is_after_equals)
+    return make_value_error(
+        given, {"has an equals sign, but a condition has only > or <", kConditionExample});
+  if (parts.limit.empty())
+    return make_value_error(given,
+                            {fmt::format("has no number after {}", parts.sign), kConditionExample});
+  return {};
+}
+
 Result<ConditionParts> split_condition(const OptionValue& given) {
   // The sign is the last < or >, because a function's name in METRIC may contain these characters.
   const std::string_view value = given.value;
@@ -174,17 +188,10 @@ Result<ConditionParts> split_condition(const OptionValue& given) {
   if (sign == std::string_view::npos || metric.empty())
     return make_value_error(given, {"is not of the form METRIC > LIMIT", kConditionExample});
 
-  // Refuses >=, and also =>, unless the equals sign ends a function's name: instructions@operator=.
-  const std::string limit(trimmed(value.substr(sign + 1)));
-  const bool is_after_equals =
-      metric.ends_with('=') && metric.find(kFunctionSeparator) == std::string_view::npos;
-  if (limit.starts_with('=') || is_after_equals)
-    return make_value_error(
-        given, {"has an equals sign, but a condition has only > or <", kConditionExample});
-  if (limit.empty())
-    return make_value_error(
-        given, {fmt::format("has no number after {}", value[sign]), kConditionExample});
-  return ConditionParts{.metric = metric, .sign = value[sign], .limit = limit};
+  const ConditionParts parts{
+      .metric = metric, .sign = value[sign], .limit = std::string(trimmed(value.substr(sign + 1)))};
+  if (auto fits = check_limit_follows_sign(given, parts); !fits) return fits.error();
+  return parts;
 }
 
 /// Returns the unit of a limit; null if it has no unit or a percent sign, as a limit of change has.

@@ -354,6 +354,14 @@ bool has_any_run(const Report& report) {
       report.benchmarks, [](const Results& results) { return results.session.runs.size() > 0; });
 }
 
+/// Prints why the session of a benchmark was cut short.
+void say_ending(const Benchmark& benchmark, report::AdviceToEndRuns advice) {
+  const Session& session = benchmark.session_result.session;
+  print_to_standard_error(
+      report::early_end_lines(session, list_names_for_messages(benchmark, *session.cut_short),
+                              advice, os::terminal_width(StandardStream::Error, 0)));
+}
+
 /// Prints for each session that was cut short why it ended.
 void say_endings(const Call& call, const Report& report) {
   const bool has_run = has_any_run(report);
@@ -370,11 +378,8 @@ void say_endings(const Call& call, const Report& report) {
     if (was_interrupted) has_said_interrupt = true;
 
     // If not even one run has ended, the command may be one that never ends by itself.
-    const report::AdviceToEndRuns advice =
-        has_run ? report::AdviceToEndRuns::None : choose_advice_to_end_runs(benchmark);
-    print_to_standard_error(
-        report::early_end_lines(session, list_names_for_messages(benchmark, *session.cut_short),
-                                advice, os::terminal_width(StandardStream::Error, 0)));
+    say_ending(benchmark,
+               has_run ? report::AdviceToEndRuns::None : choose_advice_to_end_runs(benchmark));
   }
 }
 

@@ -187,15 +187,19 @@ MachineFacts read_facts(const Call& call) {
   return facts;
 }
 
-/// Answers --check: what can be counted on this machine, and what measurements would suffer from.
-int check_machine(Call& call) {
-  if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed))
-    return *status;
-  if (const auto status = status_if_failed(find_user(call))) return *status;
-
-  // The check must not find settings that a killed lauka left tuned.
+/// Prepares --check, which must not find settings that a killed lauka left tuned. Returns an exit
+/// status if the call must end.
+std::optional<int> begin_check(Call& call) {
+  if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed)) return status;
+  if (const auto status = status_if_failed(find_user(call))) return status;
   restore_leftovers(call);
   os::watch_for_interrupts();
+  return std::nullopt;
+}
+
+/// Answers --check: what can be counted on this machine, and what measurements would suffer from.
+int check_machine(Call& call) {
+  if (const auto status = begin_check(call)) return *status;
 
   // The export is opened before the checks, so that an unusable path is refused at once.
   const auto export_file = open_answer(call);

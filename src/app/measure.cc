@@ -538,6 +538,19 @@ Result<void> take_seed_from_log(Call& call) {
   return {};
 }
 
+/// Opens the log of finished rounds. Returns null if it cannot be opened, but the suite can be
+/// measured without it.
+Result<std::unique_ptr<os::AppendLog>> open_log(const Call& call, const std::string& path) {
+  const Error error_if_in_use{"another lauka is writing its results to " + path,
+                              "wait until it has ended, or name another file"};
+  auto log_file = os::AppendLog::open(path, kMaxLogBytes, error_if_in_use);
+
+  // With --resume, the log is what the user asked for.
+  if (log_file || call.options.suite.resumes) return log_file;
+  say_notes(call, {"the finished rounds are not kept for --resume: " + log_file.error().line()});
+  return std::unique_ptr<os::AppendLog>();
+}
+
 /// Lets a suite keep its finished rounds in a log for --resume, if it exports JSON to a file.
 Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs,
                                   const RunContext& context) {
@@ -547,16 +560,9 @@ Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs,
 
   const os::ActAs user(call.user);
   if (user.error()) return *user.error();
-  const Error error_if_in_use{"another lauka is writing its results to " + *log_path,
-                              "wait until it has ended, or name another file"};
-  auto log_file = os::AppendLog::open(*log_path, kMaxLogBytes, error_if_in_use);
-
-  // A suite can be measured without a log, but with --resume the log is what the user asked for.
-  if (!log_file && call.options.suite.resumes) return log_file.error();
-  if (!log_file) {
-    say_notes(call, {"the finished rounds are not kept for --resume: " + log_file.error().line()});
-    return {};
-  }
+  auto log_file = open_log(call, *log_path);
+  if (!log_file) return log_file.error();
+  if (*log_file == nullptr) return {};
   call.log.emplace().file = *log_path;
   if (auto begun = begin_log(*std::move(log_file), origin, call); !begun) return begun;
 
@@ -588,6 +594,22 @@ Result<void> write_before_runs(Call& call, std::vector<BenchmarkToRun>& runs,
   return begin_to_keep_rounds(call, runs, context);
 }
 
+/// Runs the benchmarks and stores their results in them. Returns the exit status if lauka has to
+/// end; nullopt if all were run.
+std::optional<int> measure_benchmarks_in(const RunContext& context, Call& call) {
+  std::vector<BenchmarkToRun> runs = list_benchmarks_to_run(call);
+  if (auto written = write_before_runs(call, runs, context); !written)
+    return print_error(written.error(), ExitStatus::Usage);
+
+  // The seed is for the order of a suite's benchmarks. A single benchmark needs none.
+  const std::uint64_t seed = call.options.run.seed.value_or(0);
+  auto session_results = run_benchmarks(runs, context, seed);
+  if (!session_results) return print_error(session_results.error(), ExitStatus::Failed);
+  for (std::size_t i = 0; i < session_results->size(); ++i)
+    call.benchmarks[i].session_result = std::move((*session_results)[i]);
+  return std::nullopt;
+}
+
 /// Runs the benchmarks and stores their results in them. The machine is already tuned, if --tune
 /// asks for that. Returns the exit status if lauka has to end; nullopt if all were run.
 std::optional<int> measure_benchmarks(Call& call) {
@@ -607,18 +629,7 @@ std::optional<int> measure_benchmarks(Call& call) {
                            .user = call.user,
                            .metric_files = metric_files->get(),
                            .machine = machine.get()};
-
-  std::vector<BenchmarkToRun> runs = list_benchmarks_to_run(call);
-  if (auto written = write_before_runs(call, runs, context); !written)
-    return print_error(written.error(), ExitStatus::Usage);
-
-  // The seed is for the order of a suite's benchmarks. A single benchmark needs none.
-  const std::uint64_t seed = call.options.run.seed.value_or(0);
-  auto session_results = run_benchmarks(runs, context, seed);
-  if (!session_results) return print_error(session_results.error(), ExitStatus::Failed);
-  for (std::size_t i = 0; i < session_results->size(); ++i)
-    call.benchmarks[i].session_result = std::move((*session_results)[i]);
-  return std::nullopt;
+  return measure_benchmarks_in(context, call);
 }
 
 /// Reads the file of --suite, and sets Call::suite_text.

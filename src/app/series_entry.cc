@@ -150,29 +150,39 @@ void withdraw_keeping(Results& results) {
       gate::make_inconclusive(verdict, {gate::Obstacle::NotRecorded});
 }
 
+/// The first candidate of a series sets its terms, which hold for all later ones. Returns the line
+/// with the terms for the first one, and an empty text for a later one that has the same terms.
+Result<std::string> write_terms_of_first(SeriesFile& file, const std::string& path,
+                                         const SeriesTerms& terms) {
+  // Each line of the file is sealed: it ends with a checksum of all lines so far.
+  if (!file.series.terms) return file.seals.seal_json(to_line(terms)) + "\n";
+  const auto difference = find_difference(*file.series.terms, terms);
+  if (!difference) return std::string();
+  return Error{"the series " + cited(path) + " " + *difference,
+               "use the options of the series, or begin a new one in another file"};
+}
+
 /// Reserves the next number of a series for a candidate, and the error with which it may be kept.
 /// Returns the lines to add to the series' file, and sets what `entry` has from the file.
 Result<os::LogAddition> make_reservation(SeriesFile file, const std::string& path,
                                          const SeriesTerms& terms, SeriesEntry& entry) {
+  auto lines = write_terms_of_first(file, path, terms);
+  if (!lines) return lines.error();
+
   const CandidateSeries& series = file.series;
-
-  // The first candidate of a series sets its terms, which hold for all later ones. Each line of the
-  // file is sealed: it ends with a checksum of all lines so far.
-  std::string lines;
-  if (!series.terms) {
-    lines = file.seals.seal_json(to_line(terms)) + "\n";
-  } else if (const auto difference = find_difference(*series.terms, terms)) {
-    return Error{"the series " + cited(path) + " " + *difference,
-                 "use the options of the series, or begin a new one in another file"};
-  }
-
   entry.reservation = {.number = series.reservations.size() + 1,
                        .level = series.next_level(terms.confidence),
                        .time = os::utc_now()};
   entry.expected_reference = series.expected_reference();
   entry.has_kept = !series.list_kept().empty();
-  lines += file.seals.seal_json(to_line(entry.reservation)) + "\n";
-  return os::LogAddition{file.bytes_of_whole_lines, lines};
+  *lines += file.seals.seal_json(to_line(entry.reservation)) + "\n";
+  return os::LogAddition{file.bytes_of_whole_lines, *std::move(lines)};
+}
+
+void say_unfinished_line_was_removed(const Call& call, const std::string& path) {
+  say_notes(call, {fmt::format("the last line of {} was incomplete, as can happen after a kill "
+                               "or on a full disk, so lauka removed it",
+                               cited(path))});
 }
 
 /// Adds a reservation to the series' file, and sets what `entry` has from the file. Returns true if
@@ -238,10 +248,7 @@ Result<void> reserve_in_series(Call& call) {
 
   const auto has_unfinished_line = add_reservation(path, terms, entry);
   if (!has_unfinished_line) return has_unfinished_line.error();
-  if (*has_unfinished_line)
-    say_notes(call, {fmt::format("the last line of {} was incomplete, as can happen after a kill "
-                                 "or on a full disk, so lauka removed it",
-                                 cited(path))});
+  if (*has_unfinished_line) say_unfinished_line_was_removed(call, path);
 
   // The level is the probability with which a useless candidate may be kept.
   benchmark.plan.error_of_keeping = entry.reservation.level;

@@ -218,6 +218,25 @@ TuneRequest choose_switches(const Call& call) {
   return request;
 }
 
+/// Tunes the machine for the session, and sets Call::tuning.
+Result<void> begin_tuning_as_root(Call& call) {
+  // The session restores the settings when it is destroyed, or end_tuning() does before.
+  auto session = tune::TuningSession::begin(*call.settings, choose_switches(call), call.tune_cpus);
+  if (!session) return session.error();
+  call.tuning_session = *std::move(session);
+  call.tuning = call.tuning_session->in_force();
+
+  // Vitals are temperature, throttling and the like, for comparison with those after the session.
+  call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
+
+  // Commands run on the tuned CPUs, and lauka on the others, so that it does not disturb them.
+  call.launcher->use_program_cpus(call.tuning_session->own_cpus_group_file());
+  if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
+
+  say_what_was_tuned(call);
+  return {};
+}
+
 }  // namespace
 
 void restore_after_lauka(int lauka) {
@@ -340,26 +359,8 @@ void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
 Result<void> begin_tuning(Call& call) {
   const bool has_settings = call.settings != nullptr;  // false on macOS
   if (!call.options.run.tune || !has_settings) return {};
-
-  if (!os::has_root_rights()) {
-    begin_tuning_without_root(call);
-    return {};
-  }
-
-  // The session restores the settings when it is destroyed, or end_tuning() does before.
-  auto session = tune::TuningSession::begin(*call.settings, choose_switches(call), call.tune_cpus);
-  if (!session) return session.error();
-  call.tuning_session = *std::move(session);
-  call.tuning = call.tuning_session->in_force();
-
-  // Vitals are temperature, throttling and the like, for comparison with those after the session.
-  call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
-
-  // Commands run on the tuned CPUs, and lauka on the others, so that it does not disturb them.
-  call.launcher->use_program_cpus(call.tuning_session->own_cpus_group_file());
-  if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
-
-  say_what_was_tuned(call);
+  if (os::has_root_rights()) return begin_tuning_as_root(call);
+  begin_tuning_without_root(call);
   return {};
 }
 

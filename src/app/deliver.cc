@@ -106,6 +106,19 @@ struct DeliveryFailures {
   bool has_failed_export = false;
 };
 
+/// Writes the report to an export. All errors of writing are returned here.
+Result<void> write_export(const Report& report, const os::OpenExport& open_export) {
+  const auto write = [&](std::string_view bytes) { open_export.file->write(bytes); };
+  const ExportTarget& target = open_export.target;
+
+  // A file of folded stacks is about one command, which its target names.
+  if (target.kind == ExportKind::Folded)
+    report::write_folded(report, target, write);
+  else
+    exporter_of(target.kind)(report, write);
+  return open_export.file->commit();
+}
+
 /// Shows the report, and writes it to all exports. A failure is printed and does not prevent the
 /// next export, so that the user loses as little as possible.
 DeliveryFailures show_and_write_exports(Call& call, const Report& report) {
@@ -117,19 +130,9 @@ DeliveryFailures show_and_write_exports(Call& call, const Report& report) {
   if (const auto shown = show_tables(call.options, report); !shown) print_failure(shown.error());
 
   for (const os::OpenExport& open_export : call.exports) {
-    const auto write = [&](std::string_view bytes) { open_export.file->write(bytes); };
-    const ExportTarget& target = open_export.target;
-
-    // A file of folded stacks is about one command, which its target names.
-    if (target.kind == ExportKind::Folded)
-      report::write_folded(report, target, write);
-    else
-      exporter_of(target.kind)(report, write);
-
-    // All errors of writing are reported here.
-    if (const auto committed = open_export.file->commit(); !committed) {
+    if (const auto written = write_export(report, open_export); !written) {
       failures.has_failed_export = true;
-      print_failure(committed.error());
+      print_failure(written.error());
     }
   }
   return failures;

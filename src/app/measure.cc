@@ -507,6 +507,20 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> log_file, const Origin& or
   return {};
 }
 
+/// Reads the first line of the log of an earlier call; nullopt if it was not written to its end.
+Result<std::optional<LogHead>> read_head_of_earlier_call(const Call& call,
+                                                         const std::string& log_path) {
+  const os::ActAs user(call.user);
+  if (user.error()) return *user.error();
+  const auto text = os::AppendLog::read(log_path, kMaxLogBytes);
+  if (!text) return text.error();
+
+  // The seals are checksums of lines. Those of the other lines are checked when the rounds are
+  // read.
+  Seals seals;
+  return read_log_head(*text, log_path, seals);
+}
+
 /// With --resume, takes the seed of the random order of runs from the log, so that the order is
 /// that of the interrupted call. Also sets Call::continues_log.
 Result<void> take_seed_from_log(Call& call) {
@@ -518,15 +532,7 @@ Result<void> take_seed_from_log(Call& call) {
         "needs --export-json",
         "add --export-json FILE as in the call that was interrupted"};
 
-  const os::ActAs user(call.user);
-  if (user.error()) return *user.error();
-  const auto text = os::AppendLog::read(*log_path, kMaxLogBytes);
-  if (!text) return text.error();
-
-  // The seals are checksums of lines. Those of the other lines are checked when the rounds are
-  // read.
-  Seals seals;
-  const auto read_head = read_log_head(*text, *log_path, seals);
+  const auto read_head = read_head_of_earlier_call(call, *log_path);
   if (!read_head) return read_head.error();
 
   // The earlier call may have ended before the head was written. Then the suite takes a new seed.

@@ -122,6 +122,18 @@ Result<void> prefer_performance_cores(const TuneRequest& request, Call& call) {
   return {};
 }
 
+/// Refuses to compare tuned with untuned runs if --cores chooses CPUs, which a suite can do for
+/// each benchmark.
+Result<void> check_no_benchmark_has_cores(const std::vector<Benchmark>& benchmarks) {
+  for (const Benchmark& benchmark : benchmarks)
+    if (benchmark.options.counting.core_preference != CorePreference::Any)
+      return with_benchmark_name(
+          {"--tune=compare cannot be combined with --cores, because untuned runs may use any CPU",
+           "leave one of them out"},
+          benchmark);
+  return {};
+}
+
 /// Returns the error that another process holds the lock of the journal of tuned settings.
 Error make_locked_error(os::SettingFiles& files) {
   const std::optional<int> writer_pid = tune::journal_writer_pid(files);
@@ -330,16 +342,8 @@ Result<void> choose_tuning(Call& call) {
 
   if (auto known = tune::check_names(request); !known) return known;
 
-  // A suite can set --cores for each benchmark.
-  for (const Benchmark& benchmark : call.benchmarks) {
-    const bool has_core_preference =
-        benchmark.options.counting.core_preference != CorePreference::Any;
-    if (request.compares && has_core_preference)
-      return with_benchmark_name(
-          {"--tune=compare cannot be combined with --cores, because untuned runs may use any CPU",
-           "leave one of them out"},
-          benchmark);
-  }
+  if (request.compares)
+    if (auto fits = check_no_benchmark_has_cores(call.benchmarks); !fits) return fits;
 
   auto cpus = tune::choose_cpus(*files, request, read_cpu_facts(call.options.counting));
   if (!cpus) return cpus.error();

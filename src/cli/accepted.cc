@@ -112,6 +112,12 @@ Result<void> read_condition_of_entry(const std::string& text, AcceptedRegression
   return assign_or_error(std::move(condition), accepted.condition);
 }
 
+Note make_not_needed_note(const AcceptedRegression& accepted) {
+  return {"acceptance", fmt::format("{} ({}) is not needed, because the gate's own limit allows as "
+                                    "much; remove the entry",
+                                    accepted.entry, accepted.reason)};
+}
+
 class AcceptedReader {
  public:
   explicit AcceptedReader(const std::string& file) : file_(file) {}
@@ -229,10 +235,7 @@ std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
     if (allows_more(applied->condition, gate))
       accept(*applied, today, gate);
     else
-      notes.push_back({"acceptance",
-                       fmt::format("{} ({}) is not needed, because the gate's own limit allows as "
-                                   "much; remove the entry",
-                                   applied->entry, applied->reason)});
+      notes.push_back(make_not_needed_note(*applied));
   }
   return notes;
 }

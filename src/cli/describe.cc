@@ -437,22 +437,23 @@ std::string write_zsh_value(const ValueWord& word) {
   return fmt::format(":{}:{}", put_backslash_before(":[]()\\", word.word_placeholder), action);
 }
 
+/// Returns the sign after the option's spelling that tells zsh where the value may be; empty if
+/// there is none, or several words, which zsh expects after the option without a sign.
+std::string_view find_zsh_sign(const OptionDescription& option, std::string_view spelling) {
+  // An optional value must be in the same word as the option. Any other single value may also be
+  // the next word.
+  const bool is_letter = spelling.size() == 2;
+  if (option.value_is_optional) return is_letter ? "-" : "=-";
+  if (option.words.size() == 1) return is_letter ? "+" : "=";
+  return "";
+}
+
 /// Returns what _arguments, the function of zsh that completes options, must know about an option:
 /// '*--runs=[number of runs]:N: '.
 std::string write_zsh_spec(const OptionDescription& option, const std::string& spelling) {
   // After "*", zsh offers the option again although it was typed.
   std::string spec = "*" + spelling;
-
-  // An optional value must be in the same word as the option, which "-" (after a letter) and "=-"
-  // (after a name) say. Any other single value may also be the next word, which "+" and "=" say. If
-  // there are several words, zsh needs no sign to expect all of them after the option.
-  const bool is_letter = spelling.size() == 2;
-  if (option.value_is_optional) {
-    spec += is_letter ? "-" : "=-";
-  } else if (option.words.size() == 1) {
-    spec += is_letter ? "+" : "=";
-  }
-
+  spec += find_zsh_sign(option, spelling);
   spec += fmt::format("[{}]", put_backslash_before("[]\\:", first_clause(option.help)));
 
   // Each word of the value begins with a colon. With a second colon, the word may be missing.

@@ -371,29 +371,33 @@ class SuiteReader {
     return gates;
   }
 
+  /// Returns the selected benchmarks whose own gates replace typed gates.
+  std::vector<Benchmark*> list_benchmarks_with_replaced_gates() {
+    std::vector<Benchmark*> found;
+    for (Benchmark& benchmark : suite_.benchmarks)
+      if (replaced_gates_by_benchmark_.contains(benchmark.name)) found.push_back(&benchmark);
+    return found;
+  }
+
   /// Tells the user which of the typed gates the suite's file replaces. One note, which the first
   /// such benchmark gets, names all benchmarks, so that a long suite does not repeat it.
   void note_replaced_gates() {
-    std::set<std::string> replaced_gates;
-    Words benchmark_names;
-    Benchmark* first_benchmark = nullptr;
+    const std::vector<Benchmark*> benchmarks = list_benchmarks_with_replaced_gates();
+    if (benchmarks.empty()) return;
 
-    for (Benchmark& benchmark : suite_.benchmarks) {
-      const auto replaced = replaced_gates_by_benchmark_.find(benchmark.name);
-      if (replaced == replaced_gates_by_benchmark_.end()) continue;
-      const auto& [name, gates] = *replaced;
-      replaced_gates.insert(gates.begin(), gates.end());
-      benchmark_names.push_back(cited(name));
-      if (first_benchmark == nullptr) first_benchmark = &benchmark;
+    std::set<std::string> sorted_gates;
+    Words names;
+    for (const Benchmark* benchmark : benchmarks) {
+      const Words& gates = replaced_gates_by_benchmark_.at(benchmark->name);
+      sorted_gates.insert(gates.begin(), gates.end());
+      names.push_back(cited(benchmark->name));
     }
-    if (first_benchmark == nullptr) return;
-
     constexpr std::size_t max_names = 5;
-    shorten_list(benchmark_names, max_names);
-    const std::vector<std::string> list_of_gates(replaced_gates.begin(), replaced_gates.end());
-    first_benchmark->notes.push_back(
-        {"gate_replaced", fmt::format("the gates in the suite's file replace {} in {}",
-                                      listed(list_of_gates), listed(benchmark_names))});
+    shorten_list(names, max_names);
+    benchmarks.front()->notes.push_back(
+        {"gate_replaced",
+         fmt::format("the gates in the suite's file replace {} in {}",
+                     listed(Words(sorted_gates.begin(), sorted_gates.end())), listed(names))});
   }
 
   /// Applies the settings of [defaults], of the command line and of one benchmark. A setting

@@ -99,6 +99,16 @@ inquire::ThreadWatch make_watch(const Inquiry& wanted, const os::Clock& clock) {
       .write = [](std::string_view text) { return os::write_to(StandardStream::Output, text); }};
 }
 
+/// Returns the exit status after the lines about threads were written.
+int status_of_watch(const Result<void>& written) {
+  // A script must see that the user interrupted lauka.
+  if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
+
+  // A reader that has had enough, such as head, is no reason to fail.
+  if (!os::has_reader(StandardStream::Output)) return static_cast<int>(ExitStatus::Done);
+  return status_of(written);
+}
+
 /// After each interval, prints a line of JSON about each thread of some processes. Ends with the
 /// last process, after the time that the user gave, when interrupted, or when nobody reads the
 /// lines.
@@ -116,12 +126,7 @@ int print_thread_times_continuously(Call& call) {
   const auto written = inquire::watch_threads(**stream, make_watch(wanted, clock));
   print_to_standard_error(report::note_lines((*stream)->notes()));
 
-  // A script must see that the user interrupted lauka.
-  if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
-
-  // A reader that has had enough, such as head, is no reason to fail.
-  if (!os::has_reader(StandardStream::Output)) return static_cast<int>(ExitStatus::Done);
-  return status_of(written);
+  return status_of_watch(written);
 }
 
 int show_threads(Call& call) {
@@ -187,6 +192,15 @@ MachineFacts read_facts(const Call& call) {
   return facts;
 }
 
+/// Shows and exports the answer to --check. `file`: from open_answer(). Returns the exit status.
+int show_check(const Call& call, const MachineFacts& facts, const std::vector<EngineFacts>& engines,
+               os::ExportFile* file) {
+  const auto lines = inquire::check(facts, engines);
+  const std::size_t width = os::terminal_width(choose_stream_for_tables(call.options.output), 0);
+  return status_of(show_and_export_answer(call, inquire::check_text(facts, lines, width),
+                                          inquire::check_json(facts, engines, lines), file));
+}
+
 /// Prepares --check, which must not find settings that a killed lauka left tuned. Returns an exit
 /// status if the call must end.
 std::optional<int> begin_check(Call& call) {
@@ -214,11 +228,7 @@ int check_machine(Call& call) {
   // An interrupted check is not shown, because its facts may be wrong.
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
 
-  const auto lines = inquire::check(facts, engines);
-  const std::size_t width = os::terminal_width(choose_stream_for_tables(call.options.output), 0);
-  return status_of(show_and_export_answer(call, inquire::check_text(facts, lines, width),
-                                          inquire::check_json(facts, engines, lines),
-                                          export_file->get()));
+  return show_check(call, facts, engines, export_file->get());
 }
 
 int show_series(Call& call) {
@@ -235,20 +245,7 @@ int show_series(Call& call) {
                                           series_state_json(*series, path), file->get()));
 }
 
-}  // namespace
-
-int show(const std::string& text) {
-  return status_of(os::write_to(StandardStream::Output, text));
-}
-
-int answer_inquiry(Call& call) {
-  // The functions that choose cores and engines need a benchmark, so the inquiry gets one.
-  call.benchmarks.push_back({.options = call.options});
-
-  // The user may have forgotten to quote a command, so that lauka took its options for its own.
-  const auto& unquoted = call.options.commands.unquoted_command;
-  if (unquoted && !unquoted->note.empty()) say_notes(call, {unquoted->note});
-
+int answer(Call& call) {
   switch (call.options.inquiry->kind) {
     case InquiryKind::Help:
       return show_help(call.options.inquiry->filter_or_topic);
@@ -274,6 +271,23 @@ int answer_inquiry(Call& call) {
       break;  // answered below, so that the function ends with a return
   }
   return explain_events(call);
+}
+
+}  // namespace
+
+int show(const std::string& text) {
+  return status_of(os::write_to(StandardStream::Output, text));
+}
+
+int answer_inquiry(Call& call) {
+  // The functions that choose cores and engines need a benchmark, so the inquiry gets one.
+  call.benchmarks.push_back({.options = call.options});
+
+  // The user may have forgotten to quote a command, so that lauka took its options for its own.
+  const auto& unquoted = call.options.commands.unquoted_command;
+  if (unquoted && !unquoted->note.empty()) say_notes(call, {unquoted->note});
+
+  return answer(call);
 }
 
 }  // namespace lauka

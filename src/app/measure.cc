@@ -365,6 +365,17 @@ std::uint64_t count_measured_rounds(const FinishedRounds& rounds) {
   return rounds.runs.back().step.round - rounds.first.round + 1;
 }
 
+/// Takes the rounds of one line of the log, and counts them. Returns false if it has no rounds of
+/// this suite.
+bool take_rounds_of_line(std::string_view sealed_line, RoundLog& log) {
+  auto read = read_rounds(sealed_line, log);
+  if (!read) return false;
+  auto& [benchmark, rounds] = *read;
+  log.earlier_rounds += count_measured_rounds(rounds);
+  log.round_keepers[benchmark].rounds_to_replay.push_back(std::move(rounds));
+  return true;
+}
+
 /// Takes the rounds of an earlier call from the text of its log. They are not run again: their
 /// benchmarks replay them. Also counts them. Returns the size of the log's whole lines.
 Result<std::size_t> take_rounds_to_replay(const std::string& text, const std::string& file,
@@ -378,16 +389,13 @@ Result<std::size_t> take_rounds_to_replay(const std::string& text, const std::st
   for (std::size_t line_end = text.find('\n', line_begin); line_end != std::string::npos;
        line_end = text.find('\n', line_begin)) {
     ++line_number;
-    auto read = read_rounds(std::string_view(text).substr(line_begin, line_end - line_begin), log);
-    if (!read)
+    const auto line = std::string_view(text).substr(line_begin, line_end - line_begin);
+    if (!take_rounds_of_line(line, log))
       return Error{
           fmt::format("--resume cannot continue, because line {} of {} has no rounds of this suite",
                       line_number, cited(file)),
           "start again without --resume"};
 
-    auto& [benchmark, rounds] = *read;
-    log.earlier_rounds += count_measured_rounds(rounds);
-    log.round_keepers[benchmark].rounds_to_replay.push_back(std::move(rounds));
     line_begin = line_end + 1;
   }
 

@@ -118,6 +118,15 @@ Result<Plan> make_measured_plan(const Benchmark& benchmark) {
                     .has_tree_peak = benchmark.groups != nullptr});
 }
 
+/// Adds notes to the plan, which become the session's. They say, among others, which metrics are
+/// left out. `why_no_tree_peak`: from open_groups_if_asked().
+void complete_notes(const std::string& why_no_tree_peak, Benchmark& benchmark) {
+  std::vector<Note>& notes = add_notes_to_plan(benchmark);
+  const std::string& why_no_core_times = benchmark.cores.no_times_note;
+  if (!why_no_tree_peak.empty()) notes.push_back({"no_tree_memory", why_no_tree_peak});
+  if (!why_no_core_times.empty()) notes.push_back({"no_core_times", why_no_core_times});
+}
+
 /// Plans a benchmark that will be run: sets its cores, its engine, which counts events, and its
 /// plan.
 Result<void> plan_measured(Call& call, Benchmark& benchmark) {
@@ -135,12 +144,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
     return Error{"--jobs works on Linux only",
                  "start the copies in a shell, as in lauka -S './a & ./a & wait'"};
 
-  // The plan's notes become the session's. They say, among others, which metrics are left out.
-  std::vector<Note>& notes = add_notes_to_plan(benchmark);
-  const std::string& why_no_core_times = benchmark.cores.no_times_note;
-  if (!why_no_tree_peak->empty()) notes.push_back({"no_tree_memory", *why_no_tree_peak});
-  if (!why_no_core_times.empty()) notes.push_back({"no_core_times", why_no_core_times});
-
+  complete_notes(*why_no_tree_peak, benchmark);
   return {};
 }
 

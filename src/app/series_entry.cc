@@ -230,6 +230,24 @@ int print_unwritten_decision(const Error& error) {
       ExitStatus::Failed);
 }
 
+/// Adds the decision about the candidate to the series' file and to the results. Returns lauka's
+/// exit status.
+int record_decision(Call& call, Results& results, int status_of_results) {
+  const SeriesDecision decision = make_decision(call, results, status_of_results);
+  SeriesPlace& place = *results.session.series;
+  place.has_other_reference = decision.has_other_reference;
+  if (decision.has_other_reference) note_other_reference(*call.series, results);
+
+  const auto number_of_kept = write_decision(decision, place.file, *call.series);
+  if (!number_of_kept) {
+    withdraw_keeping(results);
+    return print_unwritten_decision(number_of_kept.error());
+  }
+  place.decision = decision.decision;
+  place.kept = *number_of_kept;
+  return status_of_results;
+}
+
 }  // namespace
 
 Result<void> reserve_in_series(Call& call) {
@@ -260,12 +278,11 @@ Result<void> reserve_in_series(Call& call) {
 // the terms, a reservation for each candidate, and the decisions whether to keep them.
 int record_in_series(Call& call, Report& report, int status_of_results) {
   if (!call.series) return status_of_results;
-  SeriesEntry& entry = *call.series;
-  const std::string& path = *call.options.gates.series_file;
-
+  const SeriesReservation& reservation = call.series->reservation;
   Results& results = report.benchmarks.front();
-  SeriesPlace& place = results.session.series.emplace(SeriesPlace{
-      .file = path, .number = entry.reservation.number, .level = entry.reservation.level});
+  results.session.series = SeriesPlace{.file = *call.options.gates.series_file,
+                                       .number = reservation.number,
+                                       .level = reservation.level};
 
   // Without a decision in the file, the candidate counts as not kept. The report must say so, too.
   const bool has_failed = status_of_results == static_cast<int>(ExitStatus::Failed);
@@ -274,18 +291,7 @@ int record_in_series(Call& call, Report& report, int status_of_results) {
     return status_of_results;
   }
 
-  const SeriesDecision decision = make_decision(call, results, status_of_results);
-  place.has_other_reference = decision.has_other_reference;
-  if (decision.has_other_reference) note_other_reference(entry, results);
-
-  const auto number_of_kept = write_decision(decision, path, entry);
-  if (!number_of_kept) {
-    withdraw_keeping(results);
-    return print_unwritten_decision(number_of_kept.error());
-  }
-  place.decision = decision.decision;
-  place.kept = *number_of_kept;
-  return status_of_results;
+  return record_decision(call, results, status_of_results);
 }
 
 Result<CandidateSeries> read_series_of(const Call& call) {

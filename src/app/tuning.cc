@@ -268,20 +268,14 @@ void restore_leftovers(Call& call) {
   const Result<std::optional<tune::RestoreResult>> attempt =
       tune::restore_leftover_settings(*files);
   const bool has_failed = !attempt;
-  if (has_failed) {
-    // Root is told the reason. Other users can never restore settings, so they are only told how to
-    // do it, further below.
-    if (os::has_root_rights()) {
-      say_notes(call, {attempt.error().line()});
-      return;
-    }
-  } else if (const std::optional<tune::RestoreResult>& restored = *attempt) {
-    say_what_was_restored(call, *restored);
-    return;
+  if (!has_failed && attempt->has_value()) {
+    say_what_was_restored(call, **attempt);
+  } else if (has_failed && os::has_root_rights()) {
+    say_notes(call, {attempt.error().line()});
+  } else {
+    // Nothing was restored: this user may not do it, or another process holds the lock.
+    say_how_to_restore(call, *files);
   }
-
-  // Nothing was restored: this user may not do it, or another process holds the journal's lock.
-  say_how_to_restore(call, *files);
 }
 
 // Answers --untune: restores the settings that a killed lauka left tuned.

@@ -188,7 +188,7 @@ Result<ConditionParts> split_condition(const OptionValue& given) {
   if (sign == std::string_view::npos || metric.empty())
     return make_value_error(given, {"is not of the form METRIC > LIMIT", kConditionExample});
 
-  const ConditionParts parts{
+  ConditionParts parts{
       .metric = metric, .sign = value[sign], .limit = std::string(trimmed(value.substr(sign + 1)))};
   if (auto fits = check_limit_follows_sign(given, parts); !fits) return fits.error();
   return parts;

@@ -129,15 +129,12 @@ int print_thread_times_continuously(Call& call) {
   return status_of_watch(written);
 }
 
-int show_threads(Call& call) {
-  Benchmark& benchmark = call.benchmarks.front();
-  if (const auto status = status_if_failed(decide_cores(call, benchmark))) return *status;
-  os::watch_for_interrupts();
+/// Watches the threads of a process for some time, and shows a table of them.
+int show_table_of_threads(const Call& call) {
   const Inquiry& wanted = *call.options.inquiry;
-  if (wanted.output_interval) return print_thread_times_continuously(call);
   const auto threads = cores::sample_threads({.process = wanted.processes.front(),
                                               .during = wanted.measuring_time,
-                                              .kinds = benchmark.cores.session_kinds,
+                                              .kinds = call.benchmarks.front().cores.session_kinds,
                                               .wait = os::sleep_for},
                                              os::linux_calls(), os::darwin_calls());
   if (!threads) return print_error(threads.error(), ExitStatus::Failed);
@@ -146,6 +143,14 @@ int show_threads(Call& call) {
   const int signal = os::first_interrupt_signal();
   return status == static_cast<int>(ExitStatus::Done) && signal != 0 ? status_of_signal(signal)
                                                                      : status;
+}
+
+int show_threads(Call& call) {
+  if (const auto status = status_if_failed(decide_cores(call, call.benchmarks.front())))
+    return *status;
+  os::watch_for_interrupts();
+  return call.options.inquiry->output_interval ? print_thread_times_continuously(call)
+                                               : show_table_of_threads(call);
 }
 
 /// Opens the JSON export of an answer; null without one. Other exports were refused. An answer is

@@ -63,17 +63,21 @@ void say_hints(const Call& call) {
   say_notes(call, hints);
 }
 
-std::unique_ptr<Observer> choose_drawing(const Call& call) {
-  const OutputOptions& options = call.options.output;
-  // Commands that write to the same terminal would leave pieces of the progress line there.
-  const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return std::ranges::any_of(benchmark.plan.commands, [](const Command& command) {
-      return command.output.kind == OutputKind::Inherit;
-    });
+/// True if the user sees the output of one of the commands.
+bool shows_output_of_commands(const Benchmark& benchmark) {
+  return std::ranges::any_of(benchmark.plan.commands, [](const Command& command) {
+    return command.output.kind == OutputKind::Inherit;
   });
+}
+
+std::unique_ptr<Observer> choose_drawing(const Call& call) {
+  // Commands that write to the same terminal would leave pieces of the progress line there.
+  const OutputOptions& options = call.options.output;
+  const bool is_shared = std::ranges::any_of(call.benchmarks, shows_output_of_commands);
   const bool draws = options.shows_progress && options.verbosity != Verbosity::Quiet &&
                      !is_shared && os::wants_drawing(os::StandardStream::Error);
   if (!draws) return std::make_unique<Observer>();
+
   const auto draw = [](std::string_view text) {
     static_cast<void>(os::write_to(os::StandardStream::Error, text));
   };
@@ -214,31 +218,39 @@ void add_options_that_must_match(const Call& call, TextByName& all) {
   }
 }
 
+/// Returns the name of command number `c`, with that of its benchmark, for messages about its
+/// files.
+std::string name_owner(const BenchmarkToRun& run, std::size_t c) {
+  return fmt::format("{} in benchmark {}", cited(run.plan.commands[c].name), cited(run.name));
+}
+
 /// What --resume compares with what the kept rounds were made of.
 struct Origin {
   TextByName settings{};       ///< if they differ, --resume refuses to continue
   TextByName circumstances{};  ///< if they differ, --resume continues with a note
 };
 
+/// Adds hashes of the files in the arguments of command number `c`.
+void add_hashes_of_arguments(const BenchmarkToRun& run, std::size_t c, const ReadContext& reader,
+                             Origin& origin) {
+  // A run may change a file of data, but not its own program or script.
+  for (const ArgumentFile& file : find_argument_files(run.plan, c, reader))
+    (file.is_program ? origin.settings : origin.circumstances)
+        .emplace_back(fmt::format("the file {} of {}", cited(file.path), name_owner(run, c)),
+                      file.hash);
+}
+
 /// Adds hashes of the commands' programs and of the files in their arguments. Leaves out commands
 /// with a setup, because the setup may make these files.
-void add_hashes_of_files(const std::vector<BenchmarkToRun>& runs, const RunContext& context,
-                         Origin& origin) {
-  const ReadContext reader{context.user, context.pending_interrupt};
-  for (const BenchmarkToRun& run : runs) {
-    std::vector<Fingerprint> programs;
-    const auto all = static_cast<std::uint32_t>(run.plan.commands.size());
-    set_fingerprints(run.plan, reader, {.first = 0, .count = all}, programs);
-    for (std::size_t c = 0; c < programs.size(); ++c) {
-      if (run.plan.commands[c].hooks[HookKind::Setup]) continue;
-      const std::string owner =
-          fmt::format("{} in benchmark {}", cited(run.plan.commands[c].name), cited(run.name));
-      origin.settings.emplace_back("the program of " + owner, programs[c].executable_sha256);
-      // A run may change a file of data, but not its own program or script.
-      for (const ArgumentFile& file : find_argument_files(run.plan, c, reader))
-        (file.is_program ? origin.settings : origin.circumstances)
-            .emplace_back(fmt::format("the file {} of {}", cited(file.path), owner), file.hash);
-    }
+void add_hashes_of_files(const BenchmarkToRun& run, const ReadContext& reader, Origin& origin) {
+  std::vector<Fingerprint> programs;
+  const auto all = static_cast<std::uint32_t>(run.plan.commands.size());
+  set_fingerprints(run.plan, reader, {.first = 0, .count = all}, programs);
+  for (std::size_t c = 0; c < programs.size(); ++c) {
+    if (run.plan.commands[c].hooks[HookKind::Setup]) continue;
+    origin.settings.emplace_back("the program of " + name_owner(run, c),
+                                 programs[c].executable_sha256);
+    add_hashes_of_arguments(run, c, reader, origin);
   }
 }
 
@@ -319,27 +331,31 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
 
   // A changed program is another setting. A changed file of data is only a circumstance, because
   // the runs themselves may have changed it.
-  add_hashes_of_files(runs, context, origin);
+  const ReadContext reader{context.user, context.pending_interrupt};
+  for (const BenchmarkToRun& run : runs) add_hashes_of_files(run, reader, origin);
   add_circumstances(call, origin.circumstances);
   return origin;
+}
+
+/// Returns a sentence if the value `now` was another one or missing; nullopt if it was the same.
+std::optional<std::string> describe_difference(const TextByName& then,
+                                               const TextByName::value_type& now) {
+  const auto& [name, value] = now;
+  const auto before = std::ranges::find(then, name, &TextByName::value_type::first);
+  const bool is_option = name.starts_with('-');
+  if (before != then.end() && before->second == value) return std::nullopt;
+  if (!is_option) return name + " is different now";
+  if (before == then.end()) return name + " was not given";
+  return fmt::format("{} was {}, and is now {}", name, cited(before->second), cited(value));
 }
 
 /// Returns a sentence about the first difference; nullopt if there is none.
 std::optional<std::string> describe_first_difference(const TextByName& then,
                                                      const TextByName& now) {
-  const auto find = [](const TextByName& all, const std::string& name) {
-    return std::ranges::find(all, name, &TextByName::value_type::first);
-  };
-  for (const auto& [name, value] : now) {
-    const auto before = find(then, name);
-    const bool is_option = name.starts_with('-');
-    if (before != then.end() && before->second == value) continue;
-    if (!is_option) return name + " is different now";
-    if (before == then.end()) return name + " was not given";
-    return fmt::format("{} was {}, and is now {}", name, cited(before->second), cited(value));
-  }
+  for (const auto& text : now)
+    if (auto difference = describe_difference(then, text)) return difference;
   for (const auto& [name, value] : then)
-    if (find(now, name) == now.end())
+    if (std::ranges::find(now, name, &TextByName::value_type::first) == now.end())
       return name.starts_with('-') ? fmt::format("{} {} was given before", name, value)
                                    : name + " was also measured before";
   return std::nullopt;

@@ -300,17 +300,22 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
+/// `name`: the benchmark that the file lacks; empty for a plain session.
+Error make_not_in_baseline_error(const std::string& file, const std::string& name) {
+  if (name.empty())
+    return {fmt::format("the baseline {} is a suite", cited(file)),
+            "compare it with a suite (--suite)"};
+  return {
+      fmt::format("the baseline {} does not contain the benchmark {}", cited(file), cited(name)),
+      "measure the baseline again"};
+}
+
 Result<void> use_baseline_file(const std::string& file, FileSessions& read, Benchmark& benchmark) {
   const auto found = std::ranges::find_if(read.benchmarks, [&](const SessionFromFile& saved) {
     return saved.benchmark.empty() || saved.benchmark == benchmark.name;
   });
-  if (found == read.benchmarks.end() && benchmark.name.empty())
-    return Error{fmt::format("the baseline {} is a suite", cited(file)),
-                 "compare it with a suite (--suite)"};
-  if (found == read.benchmarks.end())
-    return Error{fmt::format("the baseline {} does not contain the benchmark {}", cited(file),
-                             cited(benchmark.name)),
-                 "measure the baseline again"};
+  if (found == read.benchmarks.end()) return make_not_in_baseline_error(file, benchmark.name);
+
   // Only the benchmarks of a suite may share a file of a single session.
   auto session = benchmark.name.empty() ? std::make_shared<Recording>(std::move(found->recording))
                                         : std::make_shared<Recording>(found->recording);

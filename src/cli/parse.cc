@@ -673,6 +673,17 @@ Result<Options> parse_words(const Words& words) {
   return complete_options(*std::move(draft));
 }
 
+/// Adds the tip about forgotten quotes to an error of `words`. If the option after the command has
+/// caused the error, the tip replaces the remedy.
+Error add_tip(const Error& error, const ForgottenQuotes& forgotten, const Words& words) {
+  // The option did not cause an error that is there without it.
+  const auto end = words.begin() + static_cast<std::ptrdiff_t>(forgotten.words_before_dash);
+  const auto without = parse_words(Words(words.begin(), end));
+  const bool is_of_option = without || without.error() != error;
+  return is_of_option ? Error{error.what, forgotten.quotes.tip}
+                      : with_second_remedy(error, forgotten.quotes.tip);
+}
+
 }  // namespace
 
 Result<Options> parse(int argc, const char* const* argv) {
@@ -685,13 +696,7 @@ Result<Options> parse(int argc, const char* const* argv) {
   if (!forgotten) return options;
   if (options) options->commands.unquoted_command = forgotten->quotes;
   if (options || options.error().has_similar || forgotten->quotes.tip.empty()) return options;
-
-  // The option after the command did not cause an error that is there without it.
-  const auto end = words.begin() + static_cast<std::ptrdiff_t>(forgotten->words_before_dash);
-  const auto without = parse_words(Words(words.begin(), end));
-  const bool is_of_option = without || without.error() != options.error();
-  return is_of_option ? Error{options.error().what, forgotten->quotes.tip}
-                      : with_second_remedy(options.error(), forgotten->quotes.tip);
+  return add_tip(options.error(), *forgotten, words);
 }
 
 }  // namespace lauka::cli

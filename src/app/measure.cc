@@ -37,11 +37,16 @@ namespace {
 
 constexpr std::size_t kMaxSuiteBytes = std::size_t{4} << 20U;
 
+/// Returns the SHA-256 of a text, in hexadecimal.
+std::string hash_text(std::string_view text) {
+  Sha256 hash;
+  hash.add(text);
+  return hash.hex_digest();
+}
+
 /// Returns a seed that differs between the benchmarks, so that their orders are independent.
 std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
-  Sha256 hash;
-  hash.add(benchmark);
-  return session ^ parse_hex(hash.hex_digest().substr(0, 12)).value_or(0);
+  return session ^ parse_hex(hash_text(benchmark).substr(0, 12)).value_or(0);
 }
 
 /// Returns null if the files cannot be made and no plan announces a metric in files.
@@ -319,10 +324,7 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
 
   // Hashes stand for texts of any length. The names are those that the message about a difference
   // gives them.
-  Sha256 suite_hash;
-  suite_hash.add(call.suite_text);
-  settings.emplace_back("the suite's file", suite_hash.hex_digest());
-
+  settings.emplace_back("the suite's file", hash_text(call.suite_text));
   for (const Benchmark& benchmark : call.benchmarks) {
     settings.emplace_back("what lauka measures in benchmark " + cited(benchmark.name),
                           hash_measured_names(benchmark.plan));

@@ -63,6 +63,21 @@ bool has_note(const Report& answer, std::string_view kind) {
   });
 }
 
+/// Returns the kind of notes that are not shown; nullopt if all are shown. A user whose machine has
+/// no hardware counters need not be told so in each session.
+std::optional<std::string_view> choose_hidden_notes(const Options& options, const Report& answer) {
+  if (has_note(answer, kNoCountersNote) && !decide_to_show_lack_of_counters(options))
+    return kNoCountersNote;
+  return std::nullopt;
+}
+
+std::string write_warnings(const Report& answer, const report::Style& style, std::size_t width) {
+  std::string warnings;
+  for (const std::string& warning : report::screen_warnings(answer, style))
+    warnings += report::wrapped_message(warning, width);
+  return warnings;
+}
+
 /// Shows the tables and verdicts, and then the notes and warnings about them. With --quiet, shows
 /// only the verdicts.
 Result<void> show_tables(const Options& options, const Report& answer) {
@@ -71,18 +86,12 @@ Result<void> show_tables(const Options& options, const Report& answer) {
   const report::ScreenSections text = report::screen_sections(
       answer, style, is_quiet ? report::ScreenContent::VerdictsOnly : report::ScreenContent::All);
 
-  // A user whose machine has no hardware counters need not be told so in each session. A file in
-  // lauka's state folder marks that the user was told.
-  std::optional<std::string_view> hidden_kind_of_notes;
-  if (has_note(answer, kNoCountersNote) && !decide_to_show_lack_of_counters(options))
-    hidden_kind_of_notes = kNoCountersNote;
-  const std::vector<std::string> notes = report::note_texts(answer, hidden_kind_of_notes);
+  const std::vector<std::string> notes =
+      report::note_texts(answer, choose_hidden_notes(options, answer));
 
   // Without a terminal, the width is 0, and messages are not wrapped.
   const std::size_t width = os::terminal_width(StandardStream::Error, 0);
-  std::string warnings;
-  for (const std::string& warning : report::screen_warnings(answer, style))
-    warnings += report::wrapped_message(warning, width);
+  const std::string warnings = write_warnings(answer, style, width);
 
   // The answer comes before what qualifies it. Only a failure to show the answer is an error.
   auto shown = os::write_to(choose_stream_for_tables(options.output), text.tables + text.verdicts);
@@ -97,6 +106,19 @@ struct DeliveryFailures {
   bool has_failed_export = false;
 };
 
+/// Writes the report to an export. All errors of writing are returned here.
+Result<void> write_export(const Report& report, const os::OpenExport& open_export) {
+  const auto write = [&](std::string_view bytes) { open_export.file->write(bytes); };
+  const ExportTarget& target = open_export.target;
+
+  // A file of folded stacks is about one command, which its target names.
+  if (target.kind == ExportKind::Folded)
+    report::write_folded(report, target, write);
+  else
+    exporter_of(target.kind)(report, write);
+  return open_export.file->commit();
+}
+
 /// Shows the report, and writes it to all exports. A failure is printed and does not prevent the
 /// next export, so that the user loses as little as possible.
 DeliveryFailures show_and_write_exports(Call& call, const Report& report) {
@@ -108,19 +130,9 @@ DeliveryFailures show_and_write_exports(Call& call, const Report& report) {
   if (const auto shown = show_tables(call.options, report); !shown) print_failure(shown.error());
 
   for (const os::OpenExport& open_export : call.exports) {
-    const auto write = [&](std::string_view bytes) { open_export.file->write(bytes); };
-    const ExportTarget& target = open_export.target;
-
-    // A file of folded stacks is about one command, which its target names.
-    if (target.kind == ExportKind::Folded)
-      report::write_folded(report, target, write);
-    else
-      exporter_of(target.kind)(report, write);
-
-    // All errors of writing are reported here.
-    if (const auto committed = open_export.file->commit(); !committed) {
+    if (const auto written = write_export(report, open_export); !written) {
       failures.has_failed_export = true;
-      print_failure(committed.error());
+      print_failure(written.error());
     }
   }
   return failures;
@@ -187,40 +199,61 @@ std::pair<double, std::size_t> find_mean_wall_time(const Recording& session, std
   return {runs > 0 ? sum / static_cast<double>(runs) : 0.0, runs};
 }
 
+/// True if a warning about short runs would be shown. It is for a plain session that was just
+/// measured, and has one benchmark.
+bool may_warn_of_short_runs(const Call& call, const Recording& session) {
+  const bool was_measured =
+      !call.reads_saved_sessions() && !call.benchmarks.front().was_cut_short();
+  const bool is_quiet = call.options.output.verbosity == Verbosity::Quiet;
+  const bool has_shell = !session.shell.empty();  // whose start was measured in another way
+  return was_measured && !is_quiet && !call.is_suite() && !has_shell;
+}
+
+/// True if a command's runs are so short that their wall time is mostly the start of a process.
+bool has_short_command(const Recording& session, std::size_t wall_time) {
+  bool has_found = false;
+  for (std::size_t c = 0; c < session.commands.size(); ++c) {
+    const auto [mean, runs] = find_mean_wall_time(session, wall_time, c);
+
+    // A measurement for the warning is not worth its time if the session took hardly longer.
+    constexpr double min_seconds_of_first_command = 0.1;
+    const double seconds_of_command = mean * static_cast<double>(runs);
+    if (c == 0 && seconds_of_command < min_seconds_of_first_command) return false;
+
+    const bool is_short = mean > 0.0 && mean < report::kShortRunSeconds;  // 0: no wall time
+    has_found = has_found || is_short;
+  }
+  return has_found;
+}
+
 /// Measures how long an empty process takes, for a warning that short runs consist mostly of the
 /// start of their process. Returns nullopt if no command is so short, or if nothing would be shown.
 std::optional<double> measure_start_if_runs_are_short(const Call& call, const Recording& session) {
-  // The warning is for a plain session that was just measured, and has one benchmark. A shell's
-  // start was measured and subtracted in another way.
-  const Benchmark& benchmark = call.benchmarks.front();
-  const bool was_measured = !call.reads_saved_sessions() && !benchmark.was_cut_short();
-  const bool is_quiet = call.options.output.verbosity == Verbosity::Quiet;
-  if (!was_measured || is_quiet || call.is_suite() || !session.shell.empty()) return std::nullopt;
-
+  if (!may_warn_of_short_runs(call, session)) return std::nullopt;
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
   const bool shows_wall_time = wall_time && session.metrics[*wall_time].shown == Shown::Always;
-  if (!shows_wall_time) return std::nullopt;
-
-  bool has_short_command = false;
-  for (std::size_t c = 0; c < session.commands.size(); ++c) {
-    const auto [mean, runs] = find_mean_wall_time(session, *wall_time, c);
-
-    // The measurement is not worth its time if the session itself took hardly longer.
-    constexpr double min_seconds_of_first_command = 0.1;
-    const double seconds_of_command = mean * static_cast<double>(runs);
-    if (c == 0 && seconds_of_command < min_seconds_of_first_command) return std::nullopt;
-
-    const bool is_short = mean > 0.0 && mean < report::kShortRunSeconds;  // 0: no wall time
-    has_short_command = has_short_command || is_short;
-  }
-
-  if (!has_short_command) return std::nullopt;
-  return measure_process_start(benchmark.plan, *call.launcher, call.user,
+  if (!shows_wall_time || !has_short_command(session, *wall_time)) return std::nullopt;
+  return measure_process_start(call.benchmarks.front().plan, *call.launcher, call.user,
                                os::first_interrupt_signal);
 }
 
 TimerResolutions read_timer_resolutions() {
   return {os::MonotonicClock().resolution(), os::scheduler_tick()};
+}
+
+/// Moves the session that was measured just now out of the benchmark.
+Recording take_measured_session(Benchmark& benchmark, const TimerResolutions& timers,
+                                const Circumstances& circumstances) {
+  // Commands may report metrics that the plan did not announce. They are shown unless the command
+  // line lists the metrics to show.
+  SessionResult& just_run = benchmark.session_result;
+  const bool shows_unannounced =
+      benchmark.options.counting.metric_selection != MetricSelection::Listed;
+  return make_recording(benchmark.plan, std::move(just_run.session),
+                        {.timers = timers,
+                         .circumstances = circumstances,
+                         .discovered = {.metrics = std::move(just_run.unannounced_metrics),
+                                        .is_shown = shows_unannounced}});
 }
 
 /// Moves what was measured or read out of the benchmark into results, which still have to be
@@ -233,18 +266,8 @@ Results take_results(const Call& call, Benchmark& benchmark, const TimerResoluti
     results.session = join(benchmark.saved_recordings, benchmark.plan);
     results.findings = judge_saved(benchmark, results.session);
   } else {
-    // Commands may report metrics that the plan did not announce. They are shown unless the command
-    // line lists the metrics to show.
-    SessionResult& just_run = benchmark.session_result;
-    const bool shows_unannounced =
-        benchmark.options.counting.metric_selection != MetricSelection::Listed;
-    results.session =
-        make_recording(benchmark.plan, std::move(just_run.session),
-                       {.timers = timers,
-                        .circumstances = circumstances,
-                        .discovered = {.metrics = std::move(just_run.unannounced_metrics),
-                                       .is_shown = shows_unannounced}});
-    results.findings = std::move(just_run.findings);
+    results.session = take_measured_session(benchmark, timers, circumstances);
+    results.findings = std::move(benchmark.session_result.findings);
   }
 
   // Verdicts of runs that did not measure what a gate is about become inconclusive.
@@ -256,8 +279,8 @@ Results take_results(const Call& call, Benchmark& benchmark, const TimerResoluti
   return results;
 }
 
-/// Takes the results of all benchmarks, decides their gates and analyses them.
-Report take_analysed_report(Call& call) {
+/// Takes the results of all benchmarks, which still have to be analysed.
+std::vector<Results> take_results_of_all(Call& call) {
   // A saved session has its own circumstances.
   const Circumstances circumstances =
       call.reads_saved_sessions() ? Circumstances{} : make_circumstances(call);
@@ -267,22 +290,31 @@ Report take_analysed_report(Call& call) {
   benchmarks.reserve(call.benchmarks.size());
   for (Benchmark& benchmark : call.benchmarks)
     benchmarks.push_back(take_results(call, benchmark, timers, circumstances));
+  return benchmarks;
+}
+
+/// Decides which gates of a suite fail. They share one error rate, so whether one fails can depend
+/// on all the others.
+void fail_gates_of_suite(gate::ErrorRate kind_of_rate, std::vector<Results>& benchmarks) {
+  std::vector<gate::Findings*> findings(benchmarks.size());
+  std::ranges::transform(benchmarks, findings.begin(),
+                         [](Results& results) { return &results.findings; });
+  const double error_rate = 1.0 - benchmarks.front().session.confidence;
+  gate::fail_gates_by_error_rate(findings, error_rate, kind_of_rate);
+}
+
+/// Takes the results of all benchmarks, decides their gates and analyses them.
+Report take_analysed_report(Call& call) {
+  std::vector<Results> benchmarks = take_results_of_all(call);
 
   // This is for sessions of a single benchmark only.
   Recording& first_session = benchmarks.front().session;
   first_session.seconds_of_running_true = measure_start_if_runs_are_short(call, first_session);
   if (call.launcher) call.launcher->dismiss();  // early, so that it ends during the analysis
 
-  // The gates of a suite share one error rate, so whether one fails can depend on all the others.
-  // The verdicts of a saved session were decided so before, unless it is given new gates.
+  // The verdicts of a saved suite were decided before, unless it is given new gates.
   const bool has_gates_to_decide = call.benchmarks.front().plan.decisions_sharing_error_rate > 0;
-  if (call.is_suite() && has_gates_to_decide) {
-    std::vector<gate::Findings*> findings(benchmarks.size());
-    std::ranges::transform(benchmarks, findings.begin(),
-                           [](Results& results) { return &results.findings; });
-    const double error_rate = 1.0 - first_session.confidence;
-    gate::fail_gates_by_error_rate(findings, error_rate, call.gate_error_rate);
-  }
+  if (call.is_suite() && has_gates_to_decide) fail_gates_of_suite(call.gate_error_rate, benchmarks);
 
   for (Results& results : benchmarks) analyse(results);
   return make_report(std::move(benchmarks), call.gate_error_rate);
@@ -320,10 +352,22 @@ std::vector<std::string> list_names_for_messages(const Benchmark& benchmark,
   return names;
 }
 
+bool has_any_run(const Report& report) {
+  return std::ranges::any_of(
+      report.benchmarks, [](const Results& results) { return results.session.runs.size() > 0; });
+}
+
+/// Prints why the session of a benchmark was cut short.
+void say_ending(const Benchmark& benchmark, report::AdviceToEndRuns advice) {
+  const Session& session = benchmark.session_result.session;
+  print_to_standard_error(
+      report::early_end_lines(session, list_names_for_messages(benchmark, *session.cut_short),
+                              advice, os::terminal_width(StandardStream::Error, 0)));
+}
+
 /// Prints for each session that was cut short why it ended.
 void say_endings(const Call& call, const Report& report) {
-  const bool has_run = std::ranges::any_of(
-      report.benchmarks, [](const Results& results) { return results.session.runs.size() > 0; });
+  const bool has_run = has_any_run(report);
   bool has_said_interrupt = false;
   for (const Benchmark& benchmark : call.benchmarks) {
     const Session& session = benchmark.session_result.session;
@@ -337,11 +381,8 @@ void say_endings(const Call& call, const Report& report) {
     if (was_interrupted) has_said_interrupt = true;
 
     // If not even one run has ended, the command may be one that never ends by itself.
-    const report::AdviceToEndRuns advice =
-        has_run ? report::AdviceToEndRuns::None : choose_advice_to_end_runs(benchmark);
-    print_to_standard_error(
-        report::early_end_lines(session, list_names_for_messages(benchmark, *session.cut_short),
-                                advice, os::terminal_width(StandardStream::Error, 0)));
+    say_ending(benchmark,
+               has_run ? report::AdviceToEndRuns::None : choose_advice_to_end_runs(benchmark));
   }
 }
 
@@ -362,6 +403,26 @@ void say_how_to_resume(const Call& call) {
     say_notes(call, {"add --resume to continue from here"});
 }
 
+/// True if lauka's exit status tells more than that the report could not be shown or exported: why
+/// the session was cut short, or how the candidate of a series was decided, which is already in the
+/// series' file.
+bool does_status_tell_more_than_failures(const Call& call, const Report& report) {
+  const auto& series = report.benchmarks.front().session.series;
+  const bool is_decision_in_file = series && series->decision.has_value();
+  return is_decision_in_file || std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
+}
+
+/// Prints why sessions ended early, and what may have gone wrong with the commands.
+void say_what_went_wrong(const Call& call, const Report& report) {
+  say_endings(call, report);
+  if (ignores_input(call))
+    say_notes(call, {"the commands do not get what you pipe into lauka; save it in a file, "
+                     "and add --input FILE"});
+  for (const std::string& line : report::all_runs_failed_lines(report))
+    print_to_standard_error(
+        report::wrapped_message(line, os::terminal_width(StandardStream::Error, 0)));
+}
+
 struct Delivery {
   int exit_status = 0;  ///< of lauka
   bool has_failed_export = false;
@@ -376,23 +437,11 @@ Delivery make_and_deliver_report(Call& call) {
   const int status_of_results = record_in_series(call, report, status_of(call, report));
   const DeliveryFailures failures = show_and_write_exports(call, report);
 
-  // A failure to show or to export makes lauka fail, except where the status must tell more: why
-  // the session was cut short, or how the candidate of a series was decided, which is already in
-  // the series' file.
-  const auto& series = report.benchmarks.front().session.series;
-  const bool is_decision_in_file = series && series->decision.has_value();
-  const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
-  const bool hides_failures = is_cut_short || is_decision_in_file;
   int exit_status = status_of_results;
-  if (failures.exit_status && !hides_failures) exit_status = *failures.exit_status;
+  if (failures.exit_status && !does_status_tell_more_than_failures(call, report))
+    exit_status = *failures.exit_status;
 
-  say_endings(call, report);
-  if (ignores_input(call))
-    say_notes(call, {"the commands do not get what you pipe into lauka; save it in a file, "
-                     "and add --input FILE"});
-  for (const std::string& line : report::all_runs_failed_lines(report))
-    print_to_standard_error(
-        report::wrapped_message(line, os::terminal_width(StandardStream::Error, 0)));
+  say_what_went_wrong(call, report);
   return {.exit_status = exit_status, .has_failed_export = failures.has_failed_export};
 }
 

@@ -86,6 +86,29 @@ int explain_events(Call& call) {
   return show(inquire::explain_events(*explanation));
 }
 
+/// Returns how to watch threads as the user asks for. `clock` must outlive the result.
+inquire::ThreadWatch make_watch(const Inquiry& wanted, const os::Clock& clock) {
+  // The watch gets its clock and all other effects as functions, so that tests can replace them.
+  return {
+      .interval = *wanted.output_interval,
+      .max_duration = wanted.measuring_time,
+      .utc_minus_now = os::utc_minus_monotonic(),
+      .now = [&clock] { return clock.now(); },
+      .wait = os::sleep_for,
+      .must_stop = [] { return os::first_interrupt_signal() != 0; },
+      .write = [](std::string_view text) { return os::write_to(StandardStream::Output, text); }};
+}
+
+/// Returns the exit status after the lines about threads were written.
+int status_of_watch(const Result<void>& written) {
+  // A script must see that the user interrupted lauka.
+  if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
+
+  // A reader that has had enough, such as head, is no reason to fail.
+  if (!os::has_reader(StandardStream::Output)) return static_cast<int>(ExitStatus::Done);
+  return status_of(written);
+}
+
 /// After each interval, prints a line of JSON about each thread of some processes. Ends with the
 /// last process, after the time that the user gave, when interrupted, or when nobody reads the
 /// lines.
@@ -99,37 +122,19 @@ int print_thread_times_continuously(Call& call) {
       cores::stream_threads(wanted.processes, core_kinds, os::linux_calls(), os::darwin_calls());
   if (!stream) return print_error(stream.error(), ExitStatus::Failed);
 
-  // The watch gets its clock and all other effects as functions, so that tests can replace them.
   const os::MonotonicClock clock;
-  const inquire::ThreadWatch watching{
-      .interval = *wanted.output_interval,
-      .max_duration = wanted.measuring_time,
-      .utc_minus_now = os::utc_minus_monotonic(),
-      .now = [&] { return clock.now(); },
-      .wait = os::sleep_for,
-      .must_stop = [] { return os::first_interrupt_signal() != 0; },
-      .write = [](std::string_view text) { return os::write_to(StandardStream::Output, text); }};
-
-  const auto written = inquire::watch_threads(**stream, watching);
+  const auto written = inquire::watch_threads(**stream, make_watch(wanted, clock));
   print_to_standard_error(report::note_lines((*stream)->notes()));
 
-  // A script must see that the user interrupted lauka.
-  if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
-
-  // A reader that has had enough, such as head, is no reason to fail.
-  if (!os::has_reader(StandardStream::Output)) return static_cast<int>(ExitStatus::Done);
-  return status_of(written);
+  return status_of_watch(written);
 }
 
-int show_threads(Call& call) {
-  Benchmark& benchmark = call.benchmarks.front();
-  if (const auto status = status_if_failed(decide_cores(call, benchmark))) return *status;
-  os::watch_for_interrupts();
+/// Watches the threads of a process for some time, and shows a table of them.
+int show_table_of_threads(const Call& call) {
   const Inquiry& wanted = *call.options.inquiry;
-  if (wanted.output_interval) return print_thread_times_continuously(call);
   const auto threads = cores::sample_threads({.process = wanted.processes.front(),
                                               .during = wanted.measuring_time,
-                                              .kinds = benchmark.cores.session_kinds,
+                                              .kinds = call.benchmarks.front().cores.session_kinds,
                                               .wait = os::sleep_for},
                                              os::linux_calls(), os::darwin_calls());
   if (!threads) return print_error(threads.error(), ExitStatus::Failed);
@@ -138,6 +143,14 @@ int show_threads(Call& call) {
   const int signal = os::first_interrupt_signal();
   return status == static_cast<int>(ExitStatus::Done) && signal != 0 ? status_of_signal(signal)
                                                                      : status;
+}
+
+int show_threads(Call& call) {
+  if (const auto status = status_if_failed(decide_cores(call, call.benchmarks.front())))
+    return *status;
+  os::watch_for_interrupts();
+  return call.options.inquiry->output_interval ? print_thread_times_continuously(call)
+                                               : show_table_of_threads(call);
 }
 
 /// Opens the JSON export of an answer; null without one. Other exports were refused. An answer is
@@ -165,15 +178,47 @@ Result<void> show_and_export_answer(const Call& call, const std::string& text,
   return shown ? written : shown;
 }
 
-/// Answers --check: what can be counted on this machine, and what measurements would suffer from.
-int check_machine(Call& call) {
-  if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed))
-    return *status;
-  if (const auto status = status_if_failed(find_user(call))) return *status;
+/// Returns the facts about this machine for --check. Those that need engines, kinds of cores or
+/// settings are added to those of the operating system.
+MachineFacts read_facts(const Call& call) {
+  MachineFacts facts = os::machine_facts();
+  const auto setting_files = os::open_setting_files();
+  const auto memory_groups = os::open_memory_groups(setting_files.get());
+  // An empty error says that the memory of process trees can be measured.
+  facts.why_no_tree_peak = memory_groups ? Error{} : memory_groups.error();
 
-  // The check must not find settings that a killed lauka left tuned.
+  if (const os::LinuxCalls* linux_calls = os::linux_calls()) {
+    facts.profile_source =
+        engine::find_profile_clock(call.options.counting.counts_user_space_only, linux_calls);
+    for (const CoreKind& kind : cores::detect_linux_kinds(*linux_calls).kinds)
+      facts.core_kinds.push_back({kind.name, kind.cpus.size()});
+  }
+  facts.helpful_switches = tunable_settings();
+  return facts;
+}
+
+/// Shows and exports the answer to --check. `file`: from open_answer(). Returns the exit status.
+int show_check(const Call& call, const MachineFacts& facts, const std::vector<EngineFacts>& engines,
+               os::ExportFile* file) {
+  const auto lines = inquire::check(facts, engines);
+  const std::size_t width = os::terminal_width(choose_stream_for_tables(call.options.output), 0);
+  return status_of(show_and_export_answer(call, inquire::check_text(facts, lines, width),
+                                          inquire::check_json(facts, engines, lines), file));
+}
+
+/// Prepares --check, which must not find settings that a killed lauka left tuned. Returns an exit
+/// status if the call must end.
+std::optional<int> begin_check(Call& call) {
+  if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed)) return status;
+  if (const auto status = status_if_failed(find_user(call))) return status;
   restore_leftovers(call);
   os::watch_for_interrupts();
+  return std::nullopt;
+}
+
+/// Answers --check: what can be counted on this machine, and what measurements would suffer from.
+int check_machine(Call& call) {
+  if (const auto status = begin_check(call)) return *status;
 
   // The export is opened before the checks, so that an unusable path is refused at once.
   const auto export_file = open_answer(call);
@@ -181,33 +226,14 @@ int check_machine(Call& call) {
 
   // Engines count events by the kernel's or the processor's interfaces. They are tried before the
   // other checks, because they reset what a killed lauka has left.
-  const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
-  const bool counts_user_space_only = call.options.counting.counts_user_space_only;
-  const auto engines =
-      engine::try_engines(counts_user_space_only, linux_calls, {.launcher = call.launcher.get()});
-
-  // Facts that need engines, kinds of cores or settings are added to those of the operating system.
-  MachineFacts facts = os::machine_facts();
-  const auto setting_files = os::open_setting_files();
-  const auto memory_groups = os::open_memory_groups(setting_files.get());
-  // An empty error says that the memory of process trees can be measured.
-  facts.why_no_tree_peak = memory_groups ? Error{} : memory_groups.error();
-
-  if (linux_calls != nullptr) {
-    facts.profile_source = engine::find_profile_clock(counts_user_space_only, linux_calls);
-    for (const CoreKind& kind : cores::detect_linux_kinds(*linux_calls).kinds)
-      facts.core_kinds.push_back({kind.name, kind.cpus.size()});
-  }
-  facts.helpful_switches = tunable_settings();
+  const auto engines = engine::try_engines(call.options.counting.counts_user_space_only,
+                                           os::linux_calls(), {.launcher = call.launcher.get()});
+  const MachineFacts facts = read_facts(call);
 
   // An interrupted check is not shown, because its facts may be wrong.
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
 
-  const auto lines = inquire::check(facts, engines);
-  const std::size_t width = os::terminal_width(choose_stream_for_tables(call.options.output), 0);
-  return status_of(show_and_export_answer(call, inquire::check_text(facts, lines, width),
-                                          inquire::check_json(facts, engines, lines),
-                                          export_file->get()));
+  return show_check(call, facts, engines, export_file->get());
 }
 
 int show_series(Call& call) {
@@ -224,20 +250,7 @@ int show_series(Call& call) {
                                           series_state_json(*series, path), file->get()));
 }
 
-}  // namespace
-
-int show(const std::string& text) {
-  return status_of(os::write_to(StandardStream::Output, text));
-}
-
-int answer_inquiry(Call& call) {
-  // The functions that choose cores and engines need a benchmark, so the inquiry gets one.
-  call.benchmarks.push_back({.options = call.options});
-
-  // The user may have forgotten to quote a command, so that lauka took its options for its own.
-  const auto& unquoted = call.options.commands.unquoted_command;
-  if (unquoted && !unquoted->note.empty()) say_notes(call, {unquoted->note});
-
+int answer(Call& call) {
   switch (call.options.inquiry->kind) {
     case InquiryKind::Help:
       return show_help(call.options.inquiry->filter_or_topic);
@@ -263,6 +276,23 @@ int answer_inquiry(Call& call) {
       break;  // answered below, so that the function ends with a return
   }
   return explain_events(call);
+}
+
+}  // namespace
+
+int show(const std::string& text) {
+  return status_of(os::write_to(StandardStream::Output, text));
+}
+
+int answer_inquiry(Call& call) {
+  // The functions that choose cores and engines need a benchmark, so the inquiry gets one.
+  call.benchmarks.push_back({.options = call.options});
+
+  // The user may have forgotten to quote a command, so that lauka took its options for its own.
+  const auto& unquoted = call.options.commands.unquoted_command;
+  if (unquoted && !unquoted->note.empty()) say_notes(call, {unquoted->note});
+
+  return answer(call);
 }
 
 }  // namespace lauka

@@ -29,6 +29,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka {
 
@@ -36,11 +37,16 @@ namespace {
 
 constexpr std::size_t kMaxSuiteBytes = std::size_t{4} << 20U;
 
+/// Returns the SHA-256 of a text, in hexadecimal.
+std::string hash_text(std::string_view text) {
+  Sha256 hash;
+  hash.add(text);
+  return hash.hex_digest();
+}
+
 /// Returns a seed that differs between the benchmarks, so that their orders are independent.
 std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
-  Sha256 hash;
-  hash.add(benchmark);
-  return session ^ parse_hex(hash.hex_digest().substr(0, 12)).value_or(0);
+  return session ^ parse_hex(hash_text(benchmark).substr(0, 12)).value_or(0);
 }
 
 /// Returns null if the files cannot be made and no plan announces a metric in files.
@@ -62,17 +68,21 @@ void say_hints(const Call& call) {
   say_notes(call, hints);
 }
 
-std::unique_ptr<Observer> choose_drawing(const Call& call) {
-  const OutputOptions& options = call.options.output;
-  // Commands that write to the same terminal would leave pieces of the progress line there.
-  const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return std::ranges::any_of(benchmark.plan.commands, [](const Command& command) {
-      return command.output.kind == OutputKind::Inherit;
-    });
+/// True if the user sees the output of one of the commands.
+bool shows_output_of_commands(const Benchmark& benchmark) {
+  return std::ranges::any_of(benchmark.plan.commands, [](const Command& command) {
+    return command.output.kind == OutputKind::Inherit;
   });
+}
+
+std::unique_ptr<Observer> choose_drawing(const Call& call) {
+  // Commands that write to the same terminal would leave pieces of the progress line there.
+  const OutputOptions& options = call.options.output;
+  const bool is_shared = std::ranges::any_of(call.benchmarks, shows_output_of_commands);
   const bool draws = options.shows_progress && options.verbosity != Verbosity::Quiet &&
                      !is_shared && os::wants_drawing(os::StandardStream::Error);
   if (!draws) return std::make_unique<Observer>();
+
   const auto draw = [](std::string_view text) {
     static_cast<void>(os::write_to(os::StandardStream::Error, text));
   };
@@ -115,6 +125,32 @@ std::vector<Build> list_builds_to_run(const Call& call) {
   return missing_builds;
 }
 
+/// Returns how many builds may run at the same time.
+std::uint64_t find_max_parallel_builds(const Call& call) {
+  std::uint64_t most = 1;
+  for (const Benchmark& benchmark : call.benchmarks)
+    most = std::max(most, benchmark.options.run.build_jobs);
+  return most;
+}
+
+/// Prints why a build failed. Returns lauka's exit status.
+int print_failed_build(const BuildFailed& failed) {
+  print_to_standard_error(
+      report::failed_build_lines(failed.build.name_in_messages, failed.outcome, failed.output_end,
+                                 os::terminal_width(os::StandardStream::Error, 0)));
+  return static_cast<int>(ExitStatus::Failed);
+}
+
+/// Refuses layouts of a command with the same bytes. They would measure one layout several times.
+Result<void> check_layouts_differ(const Call& call) {
+  const std::function<int()> pending_interrupt = os::first_interrupt_signal;
+  for (const Benchmark& benchmark : call.benchmarks) {
+    const auto differ = check_layout_files_differ(benchmark.plan, {call.user, pending_interrupt});
+    if (!differ) return with_benchmark_name(differ.error(), benchmark);
+  }
+  return {};
+}
+
 /// Runs the builds of --build, which make each command's program in several layouts of its memory,
 /// and checks that the layouts' programs differ. Returns an exit status if the call must end.
 std::optional<int> build_layouts(const Call& call) {
@@ -125,32 +161,18 @@ std::optional<int> build_layouts(const Call& call) {
       return print_error(usable.error(), ExitStatus::Failed);
   }
 
-  std::uint64_t max_parallel_builds = 1;
-  for (const Benchmark& benchmark : call.benchmarks)
-    max_parallel_builds = std::max(max_parallel_builds, benchmark.options.run.build_jobs);
-
   const os::MonotonicClock clock;
   const auto show = [&](const BuildProgress& progress) { progress_line->building(progress); };
   const auto failed = run_builds(
-      builds, {.at_once = max_parallel_builds, .user = call.user, .clock = clock, .show = show});
+      builds,
+      {.at_once = find_max_parallel_builds(call), .user = call.user, .clock = clock, .show = show});
   progress_line->finished();
 
   // An interrupt makes builds fail, but the user knows the reason.
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
-  if (failed) {
-    print_to_standard_error(report::failed_build_lines(
-        failed->build.name_in_messages, failed->outcome, failed->output_end,
-        os::terminal_width(os::StandardStream::Error, 0)));
-    return static_cast<int>(ExitStatus::Failed);
-  }
-
-  // Layouts with the same bytes would measure one layout several times.
-  const std::function<int()> pending_interrupt = os::first_interrupt_signal;
-  for (const Benchmark& benchmark : call.benchmarks) {
-    const auto differ = check_layout_files_differ(benchmark.plan, {call.user, pending_interrupt});
-    if (!differ)
-      return print_error(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);
-  }
+  if (failed) return print_failed_build(*failed);
+  if (const auto differ = check_layouts_differ(call); !differ)
+    return print_error(differ.error(), ExitStatus::Usage);
   return std::nullopt;
 }
 
@@ -201,31 +223,39 @@ void add_options_that_must_match(const Call& call, TextByName& all) {
   }
 }
 
+/// Returns the name of command number `c`, with that of its benchmark, for messages about its
+/// files.
+std::string name_owner(const BenchmarkToRun& run, std::size_t c) {
+  return fmt::format("{} in benchmark {}", cited(run.plan.commands[c].name), cited(run.name));
+}
+
 /// What --resume compares with what the kept rounds were made of.
 struct Origin {
   TextByName settings{};       ///< if they differ, --resume refuses to continue
   TextByName circumstances{};  ///< if they differ, --resume continues with a note
 };
 
+/// Adds hashes of the files in the arguments of command number `c`.
+void add_hashes_of_arguments(const BenchmarkToRun& run, std::size_t c, const ReadContext& reader,
+                             Origin& origin) {
+  // A run may change a file of data, but not its own program or script.
+  for (const ArgumentFile& file : find_argument_files(run.plan, c, reader))
+    (file.is_program ? origin.settings : origin.circumstances)
+        .emplace_back(fmt::format("the file {} of {}", cited(file.path), name_owner(run, c)),
+                      file.hash);
+}
+
 /// Adds hashes of the commands' programs and of the files in their arguments. Leaves out commands
 /// with a setup, because the setup may make these files.
-void add_hashes_of_files(const std::vector<BenchmarkToRun>& runs, const RunContext& context,
-                         Origin& origin) {
-  const ReadContext reader{context.user, context.pending_interrupt};
-  for (const BenchmarkToRun& run : runs) {
-    std::vector<Fingerprint> programs;
-    const auto all = static_cast<std::uint32_t>(run.plan.commands.size());
-    set_fingerprints(run.plan, reader, {.first = 0, .count = all}, programs);
-    for (std::size_t c = 0; c < programs.size(); ++c) {
-      if (run.plan.commands[c].hooks[HookKind::Setup]) continue;
-      const std::string owner =
-          fmt::format("{} in benchmark {}", cited(run.plan.commands[c].name), cited(run.name));
-      origin.settings.emplace_back("the program of " + owner, programs[c].executable_sha256);
-      // A run may change a file of data, but not its own program or script.
-      for (const ArgumentFile& file : find_argument_files(run.plan, c, reader))
-        (file.is_program ? origin.settings : origin.circumstances)
-            .emplace_back(fmt::format("the file {} of {}", cited(file.path), owner), file.hash);
-    }
+void add_hashes_of_files(const BenchmarkToRun& run, const ReadContext& reader, Origin& origin) {
+  std::vector<Fingerprint> programs;
+  const auto all = static_cast<std::uint32_t>(run.plan.commands.size());
+  set_fingerprints(run.plan, reader, {.first = 0, .count = all}, programs);
+  for (std::size_t c = 0; c < programs.size(); ++c) {
+    if (run.plan.commands[c].hooks[HookKind::Setup]) continue;
+    origin.settings.emplace_back("the program of " + name_owner(run, c),
+                                 programs[c].executable_sha256);
+    add_hashes_of_arguments(run, c, reader, origin);
   }
 }
 
@@ -294,10 +324,7 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
 
   // Hashes stand for texts of any length. The names are those that the message about a difference
   // gives them.
-  Sha256 suite_hash;
-  suite_hash.add(call.suite_text);
-  settings.emplace_back("the suite's file", suite_hash.hex_digest());
-
+  settings.emplace_back("the suite's file", hash_text(call.suite_text));
   for (const Benchmark& benchmark : call.benchmarks) {
     settings.emplace_back("what lauka measures in benchmark " + cited(benchmark.name),
                           hash_measured_names(benchmark.plan));
@@ -306,30 +333,65 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
 
   // A changed program is another setting. A changed file of data is only a circumstance, because
   // the runs themselves may have changed it.
-  add_hashes_of_files(runs, context, origin);
+  const ReadContext reader{context.user, context.pending_interrupt};
+  for (const BenchmarkToRun& run : runs) add_hashes_of_files(run, reader, origin);
   add_circumstances(call, origin.circumstances);
   return origin;
+}
+
+/// Returns a sentence if the value `now` was another one or missing; nullopt if it was the same.
+std::optional<std::string> describe_difference(const TextByName& then,
+                                               const TextByName::value_type& now) {
+  const auto& [name, value] = now;
+  const auto before = std::ranges::find(then, name, &TextByName::value_type::first);
+  const bool is_option = name.starts_with('-');
+  if (before != then.end() && before->second == value) return std::nullopt;
+  if (!is_option) return name + " is different now";
+  if (before == then.end()) return name + " was not given";
+  return fmt::format("{} was {}, and is now {}", name, cited(before->second), cited(value));
 }
 
 /// Returns a sentence about the first difference; nullopt if there is none.
 std::optional<std::string> describe_first_difference(const TextByName& then,
                                                      const TextByName& now) {
-  const auto find = [](const TextByName& all, const std::string& name) {
-    return std::ranges::find(all, name, &TextByName::value_type::first);
-  };
-  for (const auto& [name, value] : now) {
-    const auto before = find(then, name);
-    const bool is_option = name.starts_with('-');
-    if (before != then.end() && before->second == value) continue;
-    if (!is_option) return name + " is different now";
-    if (before == then.end()) return name + " was not given";
-    return fmt::format("{} was {}, and is now {}", name, cited(before->second), cited(value));
-  }
+  for (const auto& text : now)
+    if (auto difference = describe_difference(then, text)) return difference;
   for (const auto& [name, value] : then)
-    if (find(now, name) == now.end())
+    if (std::ranges::find(now, name, &TextByName::value_type::first) == now.end())
       return name.starts_with('-') ? fmt::format("{} {} was given before", name, value)
                                    : name + " was also measured before";
   return std::nullopt;
+}
+
+/// The number of a benchmark, and some of its successive rounds.
+using RoundsOfBenchmark = std::pair<std::size_t, FinishedRounds>;
+
+/// Reads a line of the log, which ends with a seal: a checksum of this line and of all lines before
+/// it. Returns nullopt if the line has no rounds of this suite.
+std::optional<RoundsOfBenchmark> read_rounds(std::string_view sealed_line, RoundLog& log) {
+  const auto line = log.seals.open(sealed_line);
+  auto rounds = line ? parse_rounds(*line) : std::nullopt;
+  const bool is_of_this_suite = rounds && rounds->first < log.round_keepers.size();
+  if (!is_of_this_suite) return std::nullopt;
+  return rounds;
+}
+
+/// Returns the number of rounds without warm-up and settling rounds, and without rounds of which no
+/// run is in the log.
+std::uint64_t count_measured_rounds(const FinishedRounds& rounds) {
+  if (rounds.first.is_thrown_away() || rounds.runs.empty()) return 0;
+  return rounds.runs.back().step.round - rounds.first.round + 1;
+}
+
+/// Takes the rounds of one line of the log, and counts them. Returns false if it has no rounds of
+/// this suite.
+bool take_rounds_of_line(std::string_view sealed_line, RoundLog& log) {
+  auto read = read_rounds(sealed_line, log);
+  if (!read) return false;
+  auto& [benchmark, rounds] = *read;
+  log.earlier_rounds += count_measured_rounds(rounds);
+  log.round_keepers[benchmark].rounds_to_replay.push_back(std::move(rounds));
+  return true;
 }
 
 /// Takes the rounds of an earlier call from the text of its log. They are not run again: their
@@ -345,27 +407,13 @@ Result<std::size_t> take_rounds_to_replay(const std::string& text, const std::st
   for (std::size_t line_end = text.find('\n', line_begin); line_end != std::string::npos;
        line_end = text.find('\n', line_begin)) {
     ++line_number;
-
-    // A line ends with a seal, a checksum of this line and of all lines before it.
-    const auto sealed_line = std::string_view(text).substr(line_begin, line_end - line_begin);
-    const auto line = log.seals.open(sealed_line);
-    auto parsed = line ? parse_rounds(*line) : std::nullopt;
-    const bool is_of_this_suite = parsed && parsed->first < log.round_keepers.size();
-    if (!is_of_this_suite)
+    const auto line = std::string_view(text).substr(line_begin, line_end - line_begin);
+    if (!take_rounds_of_line(line, log))
       return Error{
           fmt::format("--resume cannot continue, because line {} of {} has no rounds of this suite",
                       line_number, cited(file)),
           "start again without --resume"};
 
-    // A line has one or several successive rounds. Warm-up and settling rounds, and rounds of which
-    // no run is in the log, are replayed, but not counted.
-    auto& [benchmark, rounds] = *parsed;
-    const bool is_counted = !rounds.first.is_thrown_away() && !rounds.runs.empty();
-    if (is_counted) {
-      const std::uint64_t last_round = rounds.runs.back().step.round;
-      log.earlier_rounds += last_round - rounds.first.round + 1;
-    }
-    log.round_keepers[benchmark].rounds_to_replay.push_back(std::move(rounds));
     line_begin = line_end + 1;
   }
 
@@ -381,32 +429,42 @@ SettingValues find_settings(const TextByName& all) {
   return values;
 }
 
-/// Prints a note if circumstances are not as they were when the kept rounds were measured.
-void say_changed_circumstances(const Call& call, const TextByName& then, const TextByName& now) {
-  std::string differences;
-  const auto add = [&](const std::string& difference) {
-    differences += (differences.empty() ? "" : ", ") + difference;
-  };
-
-  // Settings of the machine and the session are compared by the rules for comparing sessions.
+/// Returns a clause for each setting of the machine or the session that differs by the rules for
+/// comparing sessions.
+std::vector<std::string> describe_changed_settings(const TextByName& then, const TextByName& now) {
+  std::vector<std::string> clauses;
   for (const SettingDifference& setting : find_differences(find_settings(then), find_settings(now)))
-    add(fmt::format("{} {}, not {}", row_of(setting.kind).title, cited(setting.reference_value),
-                    cited(setting.candidate_value)));
+    clauses.push_back(fmt::format("{} {}, not {}", row_of(setting.kind).title,
+                                  cited(setting.reference_value), cited(setting.candidate_value)));
+  return clauses;
+}
 
-  // The other circumstances are files of data with their hashes, which would tell a user nothing.
+/// Returns the names of the circumstances that are not settings and have changed: files of data.
+std::vector<std::string> list_changed_files(const TextByName& then, const TextByName& now) {
+  std::vector<std::string> names;
   for (const auto& [name, value] : now) {
     const bool is_setting =
         std::ranges::find(kSettings, name, &SettingRow::title) != kSettings.end();
     if (is_setting) continue;
     const auto before = std::ranges::find(then, name, &TextByName::value_type::first);
     const bool has_changed = before != then.end() && before->second != value;
-    if (has_changed) add(name + " has changed");
+    if (has_changed) names.push_back(name);
   }
+  return names;
+}
 
-  if (!differences.empty())
+/// Prints a note if circumstances are not as they were when the kept rounds were measured.
+void say_changed_circumstances(const Call& call, const TextByName& then, const TextByName& now) {
+  std::vector<std::string> changes = describe_changed_settings(then, now);
+
+  // Only the hashes of files are known, which would tell a user nothing.
+  for (const std::string& file : list_changed_files(then, now))
+    changes.push_back(file + " has changed");
+
+  if (!changes.empty())
     say_notes(call, {fmt::format("the kept rounds were measured under different circumstances "
                                  "({}); start again without --resume if that matters",
-                                 differences)});
+                                 fmt::join(changes, ", "))});
 }
 
 /// Makes the call continue the session of an earlier call, from the text of its log. Returns the
@@ -436,6 +494,24 @@ void say_how_many_rounds_are_kept(const Call& call, const RoundLog& log) {
                            cited(log.file))});
 }
 
+/// Writes the first line of a new log, which says what is measured and how. Each line of the log is
+/// sealed: it ends with a checksum of all lines so far.
+void append_head(const Call& call, const Origin& origin, RoundLog& log) {
+  const LogHead head{.settings = origin.settings,
+                     .circumstances = origin.circumstances,
+                     .seed = *call.options.run.seed,  // a suite orders its runs by a seed
+                     .measuring_began = call.measuring_began};
+  log.lines->append(log.seals.seal(to_line(head)));
+}
+
+/// Gives each benchmark a function that appends its finished rounds, with the benchmark's number.
+void let_benchmarks_append(RoundLog& log) {
+  for (std::size_t benchmark = 0; benchmark < log.round_keepers.size(); ++benchmark)
+    log.round_keepers[benchmark].append_to_log = [&log, benchmark](const FinishedRounds& rounds) {
+      log.lines->append(log.seals.seal(to_line(benchmark, rounds)));
+    };
+}
+
 /// Begins the log of finished rounds, from which --resume can continue an interrupted suite. With
 /// --resume, goes on with the log of the earlier call. `log_file`: the open file.
 Result<void> begin_log(std::unique_ptr<os::AppendLog> log_file, const Origin& origin, Call& call) {
@@ -444,34 +520,31 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> log_file, const Origin& or
   log.round_keepers.resize(call.benchmarks.size());
 
   // Drops the old log, or with --resume what follows its last whole line.
-  std::size_t bytes_to_keep = 0;
-  if (resumes) {
-    const auto bytes_of_whole_lines = continue_log(log_file->text_at_open(), origin, call);
-    if (!bytes_of_whole_lines) return bytes_of_whole_lines.error();
-    bytes_to_keep = *bytes_of_whole_lines;
-  }
-  if (auto cut = log_file->truncate_to(bytes_to_keep); !cut) return cut;
+  const Result<std::size_t> bytes_to_keep =
+      resumes ? continue_log(log_file->text_at_open(), origin, call) : std::size_t{0};
+  if (!bytes_to_keep) return bytes_to_keep.error();
+  if (auto cut = log_file->truncate_to(*bytes_to_keep); !cut) return cut;
 
-  // The first line says what was measured and how. Each line is sealed: it ends with a checksum of
-  // all lines so far. A suite always has a seed, by which it orders its runs.
   log.lines = std::move(log_file);
-  const bool is_new = bytes_to_keep == 0;
-  if (is_new) {
-    const LogHead head{.settings = origin.settings,
-                       .circumstances = origin.circumstances,
-                       .seed = *call.options.run.seed,
-                       .measuring_began = call.measuring_began};
-    log.lines->append(log.seals.seal(to_line(head)));
-  }
+  const bool is_new = *bytes_to_keep == 0;
+  if (is_new) append_head(call, origin, log);
   if (resumes) say_how_many_rounds_are_kept(call, log);
-
-  // Each benchmark gets a function that appends its finished rounds, with the benchmark's number.
-  for (std::size_t benchmark = 0; benchmark < log.round_keepers.size(); ++benchmark)
-    log.round_keepers[benchmark].append_to_log = [&log, benchmark](const FinishedRounds& rounds) {
-      log.lines->append(log.seals.seal(to_line(benchmark, rounds)));
-    };
-
+  let_benchmarks_append(log);
   return {};
+}
+
+/// Reads the first line of the log of an earlier call; nullopt if it was not written to its end.
+Result<std::optional<LogHead>> read_head_of_earlier_call(const Call& call,
+                                                         const std::string& log_path) {
+  const os::ActAs user(call.user);
+  if (user.error()) return *user.error();
+  const auto text = os::AppendLog::read(log_path, kMaxLogBytes);
+  if (!text) return text.error();
+
+  // The seals are checksums of lines. Those of the other lines are checked when the rounds are
+  // read.
+  Seals seals;
+  return read_log_head(*text, log_path, seals);
 }
 
 /// With --resume, takes the seed of the random order of runs from the log, so that the order is
@@ -485,15 +558,7 @@ Result<void> take_seed_from_log(Call& call) {
         "needs --export-json",
         "add --export-json FILE as in the call that was interrupted"};
 
-  const os::ActAs user(call.user);
-  if (user.error()) return *user.error();
-  const auto text = os::AppendLog::read(*log_path, kMaxLogBytes);
-  if (!text) return text.error();
-
-  // The seals are checksums of lines. Those of the other lines are checked when the rounds are
-  // read.
-  Seals seals;
-  const auto read_head = read_log_head(*text, *log_path, seals);
+  const auto read_head = read_head_of_earlier_call(call, *log_path);
   if (!read_head) return read_head.error();
 
   // The earlier call may have ended before the head was written. Then the suite takes a new seed.
@@ -505,6 +570,19 @@ Result<void> take_seed_from_log(Call& call) {
   return {};
 }
 
+/// Opens the log of finished rounds. Returns null if it cannot be opened, but the suite can be
+/// measured without it.
+Result<std::unique_ptr<os::AppendLog>> open_log(const Call& call, const std::string& path) {
+  const Error error_if_in_use{"another lauka is writing its results to " + path,
+                              "wait until it has ended, or name another file"};
+  auto log_file = os::AppendLog::open(path, kMaxLogBytes, error_if_in_use);
+
+  // With --resume, the log is what the user asked for.
+  if (log_file || call.options.suite.resumes) return log_file;
+  say_notes(call, {"the finished rounds are not kept for --resume: " + log_file.error().line()});
+  return std::unique_ptr<os::AppendLog>();
+}
+
 /// Lets a suite keep its finished rounds in a log for --resume, if it exports JSON to a file.
 Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs,
                                   const RunContext& context) {
@@ -514,22 +592,54 @@ Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs,
 
   const os::ActAs user(call.user);
   if (user.error()) return *user.error();
-  const Error error_if_in_use{"another lauka is writing its results to " + *log_path,
-                              "wait until it has ended, or name another file"};
-  auto log_file = os::AppendLog::open(*log_path, kMaxLogBytes, error_if_in_use);
-
-  // A suite can be measured without a log, but with --resume the log is what the user asked for.
-  if (!log_file && call.options.suite.resumes) return log_file.error();
-  if (!log_file) {
-    say_notes(call, {"the finished rounds are not kept for --resume: " + log_file.error().line()});
-    return {};
-  }
+  auto log_file = open_log(call, *log_path);
+  if (!log_file) return log_file.error();
+  if (*log_file == nullptr) return {};
   call.log.emplace().file = *log_path;
   if (auto begun = begin_log(*std::move(log_file), origin, call); !begun) return begun;
 
   // While a benchmark runs, it replays the rounds of the log and appends its own.
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rounds = &call.log->round_keepers[i];
   return {};
+}
+
+/// Lists what the session runs. The programs of all commands are hashed if an export or the file of
+/// a series names programs by their hashes.
+std::vector<BenchmarkToRun> list_benchmarks_to_run(const Call& call) {
+  const bool hashes_all_programs =
+      exports_whole_session(call.options.output) || call.options.gates.series_file.has_value();
+  std::vector<BenchmarkToRun> runs;
+  for (const Benchmark& benchmark : call.benchmarks)
+    runs.push_back({.name = benchmark.name,
+                    .plan = benchmark.plan,
+                    .engine = *benchmark.chosen.engine,
+                    .groups = benchmark.groups,
+                    .hashes_all_programs = hashes_all_programs});
+  return runs;
+}
+
+/// Writes what must be in a file before the first run: the number of a candidate that a series
+/// reserves, or the beginning of a suite's log for --resume.
+Result<void> write_before_runs(Call& call, std::vector<BenchmarkToRun>& runs,
+                               const RunContext& context) {
+  if (auto reserved = reserve_in_series(call); !reserved) return reserved;
+  return begin_to_keep_rounds(call, runs, context);
+}
+
+/// Runs the benchmarks and stores their results in them. Returns the exit status if lauka has to
+/// end; nullopt if all were run.
+std::optional<int> measure_benchmarks_in(const RunContext& context, Call& call) {
+  std::vector<BenchmarkToRun> runs = list_benchmarks_to_run(call);
+  if (auto written = write_before_runs(call, runs, context); !written)
+    return print_error(written.error(), ExitStatus::Usage);
+
+  // The seed is for the order of a suite's benchmarks. A single benchmark needs none.
+  const std::uint64_t seed = call.options.run.seed.value_or(0);
+  auto session_results = run_benchmarks(runs, context, seed);
+  if (!session_results) return print_error(session_results.error(), ExitStatus::Failed);
+  for (std::size_t i = 0; i < session_results->size(); ++i)
+    call.benchmarks[i].session_result = std::move((*session_results)[i]);
+  return std::nullopt;
 }
 
 /// Runs the benchmarks and stores their results in them. The machine is already tuned, if --tune
@@ -551,70 +661,91 @@ std::optional<int> measure_benchmarks(Call& call) {
                            .user = call.user,
                            .metric_files = metric_files->get(),
                            .machine = machine.get()};
-
-  // Exports and the file of a series name programs by the hashes of their files.
-  const bool hashes_all_programs =
-      exports_whole_session(call.options.output) || call.options.gates.series_file.has_value();
-  std::vector<BenchmarkToRun> runs;
-  for (const Benchmark& benchmark : call.benchmarks)
-    runs.push_back({.name = benchmark.name,
-                    .plan = benchmark.plan,
-                    .engine = *benchmark.chosen.engine,
-                    .groups = benchmark.groups,
-                    .hashes_all_programs = hashes_all_programs});
-
-  // Both files are written before the first run: a series reserves the candidate's number, and a
-  // suite begins a log from which --resume can continue.
-  if (auto reserved = reserve_in_series(call); !reserved)
-    return print_error(reserved.error(), ExitStatus::Usage);
-  if (auto begun = begin_to_keep_rounds(call, runs, context); !begun)
-    return print_error(begun.error(), ExitStatus::Usage);
-
-  // The seed is for the order of a suite's benchmarks. A single benchmark needs none.
-  const std::uint64_t seed = call.options.run.seed.value_or(0);
-  auto session_results = run_benchmarks(runs, context, seed);
-  if (!session_results) return print_error(session_results.error(), ExitStatus::Failed);
-  for (std::size_t i = 0; i < session_results->size(); ++i)
-    call.benchmarks[i].session_result = std::move((*session_results)[i]);
-  return std::nullopt;
+  return measure_benchmarks_in(context, call);
 }
 
-}  // namespace
-
-// A suite is a file of several benchmarks. They are run in one session, which has options, too.
-Result<void> add_suite(Call& call) {
+/// Reads the file of --suite, and sets Call::suite_text.
+Result<cli::Suite> read_suite_file(Call& call) {
   // The file may be a pipe, on which lauka could wait for ever, so an interrupt must be able to end
   // the wait.
   os::watch_for_interrupts();
   auto text = read_text(call, *call.options.suite.suite_path, "--suite", kMaxSuiteBytes);
   if (!text) return text.error();
   auto suite = cli::read_suite(call.options, *text);
-  if (!suite) return suite.error();
+  if (suite) call.suite_text = *std::move(text);
+  return suite;
+}
 
-  // From here on, the options of the call are those of the session: the file's, completed by the
-  // command line's. What the user typed is kept, because --resume compares it.
-  call.suite_text = *std::move(text);
-  suite->session_options.command_line_options = std::move(call.options.command_line_options);
-  call.options = std::move(suite->session_options);
-
+/// Sets the seed of the session. It is that of an earlier call (--resume), or the user's, or is
+/// taken from the clock.
+Result<void> set_seed(Call& call) {
   if (auto taken = take_seed_from_log(call); !taken) return taken;
   if (!call.options.run.seed)
     call.options.run.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
+  return {};
+}
 
-  // The gates of all benchmarks share an error rate: the probability of any false alarm, or the
-  // share of false alarms among all (false discovery rate).
-  call.gate_error_rate = call.options.gates.controls_fdr ? gate::ErrorRate::ShareOfFalseFails
-                                                         : gate::ErrorRate::AnyFalseFail;
-
-  // Each benchmark orders its runs by a seed of its own, so that the orders are independent.
-  call.benchmarks.reserve(suite->benchmarks.size());
-  for (cli::Benchmark& benchmark : suite->benchmarks) {
+/// Moves the benchmarks of a suite to the call. Each of them gets a seed of its own.
+void move_benchmarks(std::vector<cli::Benchmark> benchmarks, Call& call) {
+  call.benchmarks.reserve(benchmarks.size());
+  for (cli::Benchmark& benchmark : benchmarks) {
     benchmark.options.run.seed = derive_seed(*call.options.run.seed, benchmark.name);
     call.benchmarks.push_back({.name = std::move(benchmark.name),
                                .options = std::move(benchmark.options),
                                .notes = std::move(benchmark.notes)});
   }
+}
 
+/// True if a command of the benchmark is built in several layouts, which place its code differently
+/// in memory.
+bool has_layouts(const Benchmark& benchmark) {
+  return benchmark.plan.setting.layouts > 1;
+}
+
+/// Returns how long lauka and its commands had to wait so far because their quota of CPU time was
+/// used up (throttling). Empty if nothing will show it, if there is no quota, and on macOS.
+std::vector<QuotaWait> read_throttling_if_shown(const OutputOptions& options) {
+  const bool is_shown = options.verbosity != Verbosity::Quiet || exports_whole_session(options);
+  const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
+  if (linux_calls == nullptr || !is_shown) return {};
+  return os::read_throttling(*linux_calls);
+}
+
+/// Tunes the machine if the user asks for it, runs the benchmarks, and restores the machine.
+/// Returns the exit status if lauka has to end; nullopt if all were run.
+std::optional<int> measure_on_tuned_machine(Call& call) {
+  const std::vector<QuotaWait> throttling_before = read_throttling_if_shown(call.options.output);
+
+  // If begin_tuning() fails, it has changed nothing that must be restored.
+  if (auto begun = begin_tuning(call); !begun)
+    return print_error(begun.error(), ExitStatus::Failed);
+  const auto status_if_ended = measure_benchmarks(call);
+  if (!throttling_before.empty())
+    call.throttling =
+        longest_quota_wait(throttling_before, os::read_throttling(*os::linux_calls()));
+  end_tuning(call);
+  compare_tuned_with_untuned_runs(call);
+  return status_if_ended;
+}
+
+}  // namespace
+
+// A suite is a file of several benchmarks. They are run in one session, which has options, too.
+Result<void> add_suite(Call& call) {
+  auto suite = read_suite_file(call);
+  if (!suite) return suite.error();
+
+  // From here on, the options of the call are those of the session: the file's, completed by the
+  // command line's. What the user typed is kept, because --resume compares it.
+  suite->session_options.command_line_options = std::move(call.options.command_line_options);
+  call.options = std::move(suite->session_options);
+  if (auto set = set_seed(call); !set) return set;
+
+  // The gates of all benchmarks share an error rate: the probability of any false alarm, or the
+  // share of false alarms among all (false discovery rate).
+  call.gate_error_rate = call.options.gates.controls_fdr ? gate::ErrorRate::ShareOfFalseFails
+                                                         : gate::ErrorRate::AnyFalseFail;
+  move_benchmarks(std::move(suite->benchmarks), call);
   return {};
 }
 
@@ -632,38 +763,18 @@ std::optional<int> measure(Call& call) {
   say_hints(call);
   std::vector<Label> git_head_labels = await_head_labels(call);  // commit and branch
 
-  // A command may be built in several layouts, which place its code differently in memory. All are
-  // built now, so that no compiler runs on the tuned machine or between the runs.
-  const bool has_layouts = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return benchmark.plan.setting.layouts > 1;
-  });
-  if (has_layouts) {
+  // All layouts are built now, so that no compiler runs on the tuned machine or between the runs.
+  if (std::ranges::any_of(call.benchmarks, has_layouts)) {
     if (const auto status_of_builds = build_layouts(call)) return status_of_builds;
   }
 
-  // On Linux, a control group may have a quota of CPU time for each period. When it is used up,
-  // lauka and its commands must wait for the next period (throttling), and reports say for how
-  // long. The quota and other limits (the allowance) are read before tuning, which may change one
-  // of them: the CPUs that lauka may use.
+  // The limits that lauka has are read before tuning, which may change one of them: the CPUs that
+  // lauka may use.
   const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
-  std::vector<QuotaWait> throttling_before;
-  if (linux_calls != nullptr) {
-    if (needs_description_of_machine(call)) call.allowance = os::read_allowance(*linux_calls);
+  if (linux_calls != nullptr && needs_description_of_machine(call))
+    call.allowance = os::read_allowance(*linux_calls);
 
-    const bool shows_throttling = call.options.output.verbosity != Verbosity::Quiet ||
-                                  exports_whole_session(call.options.output);
-    if (shows_throttling) throttling_before = os::read_throttling(*linux_calls);
-  }
-
-  // Without --tune, none of the functions for tuning does anything. If begin_tuning() fails, it has
-  // changed nothing that must be restored.
-  if (auto begun = begin_tuning(call); !begun)
-    return print_error(begun.error(), ExitStatus::Failed);
-  const auto status_if_ended = measure_benchmarks(call);
-  if (!throttling_before.empty())
-    call.throttling = longest_quota_wait(throttling_before, os::read_throttling(*linux_calls));
-  end_tuning(call);
-  compare_tuned_with_untuned_runs(call);
+  const auto status_if_ended = measure_on_tuned_machine(call);
 
   // If lauka ends now, no results are shown, so they need no labels.
   if (!status_if_ended) add_git_labels(call, std::move(git_head_labels));

@@ -84,6 +84,49 @@ void set_engine_of_counted(const engine::CounterEngine& engine, EventSet& set) {
   }
 }
 
+/// Selects the events that the benchmark's engine can count.
+Result<EventSet> select_events(const Benchmark& benchmark, EventRequest wanted) {
+  // With --region, only a marked part of each run is counted, and the whole run as well if all
+  // metrics are shown.
+  const bool shows_all = choose_metric_selection(benchmark.options) == MetricSelection::All;
+  if (benchmark.options.counting.measures_region)
+    wanted.counted_part = shows_all ? CountedPart::RegionAndWhole : CountedPart::Region;
+
+  engine::CounterEngine& engine = *benchmark.chosen.engine;
+  auto events = engine.select(wanted);
+  if (events) set_engine_of_counted(engine, *events);
+  return events;
+}
+
+/// Adds the benchmark's notes to its plan. Returns all notes of the plan.
+std::vector<Note>& add_notes_to_plan(Benchmark& benchmark) {
+  std::vector<Note>& notes = benchmark.plan.setting.events.notes;
+  notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
+  return notes;
+}
+
+/// Makes the plan of a benchmark whose engine was chosen.
+Result<Plan> make_measured_plan(const Benchmark& benchmark) {
+  // make_plan() decides which events are wanted, and asks the engine which it can count.
+  const auto select = [&](const EventRequest& wanted) { return select_events(benchmark, wanted); };
+
+  // The clock gives the seed of the random order of runs, unless the user gives one.
+  const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
+  return make_plan(benchmark.options, select,
+                   {.clock_seed = seed,
+                    .cores = benchmark.cores.core_plan,
+                    .has_tree_peak = benchmark.groups != nullptr});
+}
+
+/// Adds notes to the plan, which become the session's. They say, among others, which metrics are
+/// left out. `why_no_tree_peak`: from open_groups_if_asked().
+void complete_notes(const std::string& why_no_tree_peak, Benchmark& benchmark) {
+  std::vector<Note>& notes = add_notes_to_plan(benchmark);
+  const std::string& why_no_core_times = benchmark.cores.no_times_note;
+  if (!why_no_tree_peak.empty()) notes.push_back({"no_tree_memory", why_no_tree_peak});
+  if (!why_no_core_times.empty()) notes.push_back({"no_core_times", why_no_core_times});
+}
+
 /// Plans a benchmark that will be run: sets its cores, its engine, which counts events, and its
 /// plan.
 Result<void> plan_measured(Call& call, Benchmark& benchmark) {
@@ -93,25 +136,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   const auto why_no_tree_peak = open_groups_if_asked(call, benchmark);
   if (!why_no_tree_peak) return why_no_tree_peak.error();
 
-  // make_plan() decides which events are wanted, and asks the engine which it can count. With
-  // --region, only a marked part of each run is counted, and the whole run as well if all metrics
-  // are shown.
-  engine::CounterEngine& engine = *benchmark.chosen.engine;
-  const auto select = [&](EventRequest wanted) {
-    const bool shows_all = choose_metric_selection(benchmark.options) == MetricSelection::All;
-    if (benchmark.options.counting.measures_region)
-      wanted.counted_part = shows_all ? CountedPart::RegionAndWhole : CountedPart::Region;
-    auto events = engine.select(wanted);
-    if (events) set_engine_of_counted(engine, *events);
-    return events;
-  };
-
-  // The clock gives the seed of the random order of runs, unless the user gives one.
-  const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  auto plan = make_plan(benchmark.options, select,
-                        {.clock_seed = seed,
-                         .cores = benchmark.cores.core_plan,
-                         .has_tree_peak = benchmark.groups != nullptr});
+  auto plan = make_measured_plan(benchmark);
   if (!plan) return plan.error();
   benchmark.plan = *std::move(plan);
 
@@ -119,13 +144,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
     return Error{"--jobs works on Linux only",
                  "start the copies in a shell, as in lauka -S './a & ./a & wait'"};
 
-  // The plan's notes become the session's. They say, among others, which metrics are left out.
-  std::vector<Note>& notes = benchmark.plan.setting.events.notes;
-  notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
-  const std::string& why_no_core_times = benchmark.cores.no_times_note;
-  if (!why_no_tree_peak->empty()) notes.push_back({"no_tree_memory", *why_no_tree_peak});
-  if (!why_no_core_times.empty()) notes.push_back({"no_core_times", why_no_core_times});
-
+  complete_notes(*why_no_tree_peak, benchmark);
   return {};
 }
 
@@ -171,6 +190,18 @@ void add_saved_session(SessionFromFile session, Call& call) {
   benchmark->saved_recordings.push_back(std::move(session.recording));
 }
 
+/// Refuses a mix of suites and plain sessions. Only the benchmarks of a suite have names.
+Result<void> check_all_or_none_of_suite(const std::vector<Benchmark>& benchmarks) {
+  const auto has_name = [](const Benchmark& benchmark) { return !benchmark.name.empty(); };
+  const auto of_suite = std::ranges::find_if(benchmarks, has_name);
+  const auto single = std::ranges::find_if_not(benchmarks, has_name);
+  if (of_suite == benchmarks.end() || single == benchmarks.end()) return {};
+  return Error{fmt::format("--from {} is a suite, but {} is not",
+                           cited(of_suite->saved_recordings.front().file),
+                           cited(single->saved_recordings.front().file)),
+               "show the files in separate calls"};
+}
+
 /// Reads the files of --from. The sessions of all files that have the same name, or none, become
 /// one benchmark.
 Result<void> add_saved_benchmarks(Call& call) {
@@ -188,15 +219,7 @@ Result<void> add_saved_benchmarks(Call& call) {
       add_saved_session(std::move(session), call);
   }
 
-  // Only the benchmarks of a suite have names.
-  const auto has_name = [](const Benchmark& benchmark) { return !benchmark.name.empty(); };
-  const auto of_suite = std::ranges::find_if(call.benchmarks, has_name);
-  const auto single = std::ranges::find_if_not(call.benchmarks, has_name);
-  if (of_suite != call.benchmarks.end() && single != call.benchmarks.end())
-    return Error{fmt::format("--from {} is a suite, but {} is not",
-                             cited(of_suite->saved_recordings.front().file),
-                             cited(single->saved_recordings.front().file)),
-                 "show the files in separate calls"};
+  if (auto fit = check_all_or_none_of_suite(call.benchmarks); !fit) return fit;
 
   // An option of this call wins over the files.
   if (call.is_suite() && call.options.gates.controls_fdr)
@@ -224,28 +247,33 @@ void note_unused_entries(const std::vector<cli::AcceptedRegression>& entries, Ca
   }
 }
 
-/// Applies the file of --accept, whose entries accept a known regression until some day: gates get
-/// the entries' limits in the place of their own.
-Result<void> apply_accepted_limits(Call& call) {
+/// Reads the file of --accept, whose entries accept a known regression until some day.
+Result<std::vector<cli::AcceptedRegression>> read_accepted_file(const Call& call) {
   constexpr std::size_t max_bytes = std::size_t{1} << 20U;
-  if (!call.options.gates.accepted_file) return {};
   const std::string& file = *call.options.gates.accepted_file;
   auto text = read_text(call, file, "--accept", max_bytes);
   if (!text) return text.error();
-  auto entries = cli::read_accepted(file, *text);
+  return cli::read_accepted(file, *text);
+}
+
+/// Conditions for keeping a candidate are no gates.
+bool has_gate(const Benchmark& benchmark) {
+  return !std::ranges::all_of(benchmark.options.gates.conditions, &Condition::is_for_keeping);
+}
+
+/// Applies the file of --accept: gates get the limits of its entries in the place of their own.
+Result<void> apply_accepted_limits(Call& call) {
+  if (!call.options.gates.accepted_file) return {};
+  auto entries = read_accepted_file(call);
   if (!entries) return entries.error();
 
-  // accept_regressions() also marks the entries that have a gate. Conditions for keeping a
-  // candidate are no gates.
+  // accept_regressions() also marks the entries that have a gate.
   const std::string today = rfc3339(os::utc_now()).substr(0, std::string_view("YYYY-MM-DD").size());
-  bool has_gate = false;
-  for (Benchmark& benchmark : call.benchmarks) {
-    std::vector<Condition>& conditions = benchmark.options.gates.conditions;
-    if (!std::ranges::all_of(conditions, &Condition::is_for_keeping)) has_gate = true;
-    for (Note& note : cli::accept_regressions(*entries, benchmark.name, today, conditions))
+  for (Benchmark& benchmark : call.benchmarks)
+    for (Note& note : cli::accept_regressions(*entries, benchmark.name, today,
+                                              benchmark.options.gates.conditions))
       benchmark.notes.push_back(std::move(note));
-  }
-  if (!has_gate)
+  if (std::ranges::none_of(call.benchmarks, has_gate))
     return Error{"--accept has no effect without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
 
@@ -262,8 +290,7 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   auto planned =
       assign_or_error(plan_of_saved(benchmark.options, benchmark.saved_recordings), benchmark.plan);
   if (!planned) return planned;
-  std::vector<Note>& notes = benchmark.plan.setting.events.notes;
-  notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
+  std::vector<Note>& notes = add_notes_to_plan(benchmark);
   if (call.gates_may_have_ended_session && !benchmark.plan.gates.empty())
     notes.push_back(
         {"judged_again",
@@ -273,17 +300,22 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
+/// `name`: the benchmark that the file lacks; empty for a plain session.
+Error make_not_in_baseline_error(const std::string& file, const std::string& name) {
+  if (name.empty())
+    return {fmt::format("the baseline {} is a suite", cited(file)),
+            "compare it with a suite (--suite)"};
+  return {
+      fmt::format("the baseline {} does not contain the benchmark {}", cited(file), cited(name)),
+      "measure the baseline again"};
+}
+
 Result<void> use_baseline_file(const std::string& file, FileSessions& read, Benchmark& benchmark) {
   const auto found = std::ranges::find_if(read.benchmarks, [&](const SessionFromFile& saved) {
     return saved.benchmark.empty() || saved.benchmark == benchmark.name;
   });
-  if (found == read.benchmarks.end() && benchmark.name.empty())
-    return Error{fmt::format("the baseline {} is a suite", cited(file)),
-                 "compare it with a suite (--suite)"};
-  if (found == read.benchmarks.end())
-    return Error{fmt::format("the baseline {} does not contain the benchmark {}", cited(file),
-                             cited(benchmark.name)),
-                 "measure the baseline again"};
+  if (found == read.benchmarks.end()) return make_not_in_baseline_error(file, benchmark.name);
+
   // Only the benchmarks of a suite may share a file of a single session.
   auto session = benchmark.name.empty() ? std::make_shared<Recording>(std::move(found->recording))
                                         : std::make_shared<Recording>(found->recording);
@@ -391,35 +423,45 @@ std::string make_file_name_part(std::string_view name) {
   return part;
 }
 
+/// Users write this in the name of --export-folded's file to get a file for each comparison.
+constexpr std::string_view kNamePlaceholder = "{name}";
+
+/// Returns a name for the comparison of a command. In a suite, it is the benchmark's name, with the
+/// command's only if the benchmark has several `candidates`.
+std::string name_comparison(const Benchmark& benchmark, std::size_t command,
+                            std::size_t candidates) {
+  const std::string& name_of_command = benchmark.plan.commands[command].name;
+  if (benchmark.name.empty()) return name_of_command;
+  return candidates > 1 ? benchmark.name + "-" + name_of_command : benchmark.name;
+}
+
+/// Adds a file for each candidate of benchmark number `b` to `targets`.
+void add_folded_targets(const Call& call, std::size_t b, const ExportTarget& pattern,
+                        std::vector<ExportTarget>& targets) {
+  const Benchmark& benchmark = call.benchmarks[b];
+  const std::size_t placeholder = pattern.file.find(kNamePlaceholder);
+  const std::vector<std::size_t> commands =
+      candidates_or_all(benchmark.plan.reference, benchmark.plan.commands.size());
+  for (const std::size_t command : commands) {
+    ExportTarget& target = targets.emplace_back(pattern);
+    target.benchmark = b;
+    target.command = command;
+    if (placeholder == std::string::npos) continue;
+    const std::string name = name_comparison(benchmark, command, commands.size());
+    target.file.replace(placeholder, kNamePlaceholder.size(), make_file_name_part(name));
+  }
+}
+
 /// Lists the files of --export-folded, each of which holds one comparison: a file for each
 /// candidate. `pattern`: the target as the user gave it, with {name} in its file's name if there
 /// are several.
 Result<std::vector<ExportTarget>> list_folded_targets(const Call& call,
                                                       const ExportTarget& pattern) {
-  constexpr std::string_view placeholder = "{name}";
-  const std::size_t placeholder_position = pattern.file.find(placeholder);
-  const bool has_placeholder = placeholder_position != std::string::npos;
-
   std::vector<ExportTarget> targets;
-  for (std::size_t b = 0; b < call.benchmarks.size(); ++b) {
-    const Benchmark& benchmark = call.benchmarks[b];
-    const std::vector<std::size_t> commands =
-        candidates_or_all(benchmark.plan.reference, benchmark.plan.commands.size());
-    for (const std::size_t command : commands) {
-      ExportTarget& target = targets.emplace_back(pattern);
-      target.benchmark = b;
-      target.command = command;
-      if (!has_placeholder) continue;
+  for (std::size_t b = 0; b < call.benchmarks.size(); ++b)
+    add_folded_targets(call, b, pattern, targets);
 
-      // A suite's files have the benchmark's name, and the command's where this is not enough.
-      const std::string& name_of_command = benchmark.plan.commands[command].name;
-      std::string name = name_of_command;
-      if (!benchmark.name.empty()) name = benchmark.name;
-      if (!benchmark.name.empty() && commands.size() > 1) name += "-" + name_of_command;
-      target.file.replace(placeholder_position, placeholder.size(), make_file_name_part(name));
-    }
-  }
-
+  const bool has_placeholder = pattern.file.find(kNamePlaceholder) != std::string::npos;
   if (!has_placeholder && targets.size() > 1)
     return Error{fmt::format("--{} {} can hold only one comparison, but there are {}",
                              pattern.option, cited(pattern.file), targets.size()),
@@ -447,6 +489,46 @@ Result<std::vector<ExportTarget>> list_targets(const Call& call) {
   return targets;
 }
 
+/// Lists the outputs of a plan's commands.
+std::vector<OutputChoice> list_outputs(const Plan& plan) {
+  // All layouts of a command write to the same output, so one of them is enough.
+  constexpr std::uint32_t first_layout = 0;
+  std::vector<OutputChoice> outputs;
+  for (std::size_t c = 0; c < plan.commands.size(); ++c)
+    outputs.push_back(command_in_layout(plan, c, first_layout)->output);
+  return outputs;
+}
+
+/// Returns the first export to standard output; null if there is none.
+const ExportTarget* find_export_to_output(const std::vector<ExportTarget>& exports) {
+  const auto found = std::ranges::find_if(
+      exports, [](const ExportTarget& target) { return os::is_standard_output(target.file); });
+  return found == exports.end() ? nullptr : &*found;
+}
+
+Error make_mixed_output_error(const ExportTarget& target) {
+  return {fmt::format("the export --{} {} would be mixed with the commands' own output",
+                      target.option, cited(target.file)),
+          "export to a file, or leave out --show-output"};
+}
+
+/// Checks the files and outputs of all commands. Returns the files to which the commands write.
+Result<std::vector<std::string>> check_files_of_commands(const Call& call) {
+  const ExportTarget* export_to_output = find_export_to_output(call.options.output.exports);
+  const bool may_be_mixed = export_to_output != nullptr && !call.reads_saved_sessions();
+  std::vector<std::string> written_files;
+  for (const Benchmark& benchmark : call.benchmarks) {
+    if (auto usable = check_files(benchmark.plan); !usable)
+      return with_benchmark_name(usable.error(), benchmark);
+    for (const OutputChoice& output : list_outputs(benchmark.plan)) {
+      if (output.kind == OutputKind::Inherit && may_be_mixed)
+        return with_benchmark_name(make_mixed_output_error(*export_to_output), benchmark);
+      if (output.kind == OutputKind::File) written_files.push_back(output.path);
+    }
+  }
+  return written_files;
+}
+
 /// Opens the files of all exports, and checks the files of all commands. This is done before the
 /// first run, so that the user does not wait for results that cannot be written.
 Result<void> check_files_and_open_exports(Call& call) {
@@ -454,37 +536,12 @@ Result<void> check_files_and_open_exports(Call& call) {
   const os::ActAs user(call.user);
   if (user.error()) return *user.error();
 
-  const std::vector<ExportTarget>& exports = call.options.output.exports;
-  const auto export_to_output = std::ranges::find_if(
-      exports, [](const ExportTarget& target) { return os::is_standard_output(target.file); });
-  const bool has_export_to_output = export_to_output != exports.end();
-
-  std::vector<std::string> files_of_commands;
-  for (const Benchmark& benchmark : call.benchmarks) {
-    if (auto usable = check_files(benchmark.plan); !usable)
-      return with_benchmark_name(usable.error(), benchmark);
-
-    for (std::size_t c = 0; c < benchmark.plan.commands.size(); ++c) {
-      // All layouts of a command write to the same output, so one of them is enough.
-      constexpr std::uint32_t first_layout = 0;
-      const auto command = command_in_layout(benchmark.plan, c, first_layout);
-      const OutputKind kind = command->output.kind;
-      if (kind == OutputKind::File) files_of_commands.push_back(command->output.path);
-
-      const bool shows_output = kind == OutputKind::Inherit && !call.reads_saved_sessions();
-      if (shows_output && has_export_to_output)
-        return with_benchmark_name(
-            {fmt::format("the export --{} {} would be mixed with the commands' own output",
-                         export_to_output->option, cited(export_to_output->file)),
-             "export to a file, or leave out --show-output"},
-            benchmark);
-    }
-  }
-
   // An export may not overwrite what a command writes.
+  const auto files_of_commands = check_files_of_commands(call);
+  if (!files_of_commands) return files_of_commands.error();
   const auto targets = list_targets(call);
   if (!targets) return targets.error();
-  auto open_exports = os::open_exports(*targets, files_of_commands);
+  auto open_exports = os::open_exports(*targets, *files_of_commands);
   if (!open_exports) return open_exports.error();
   call.exports = *std::move(open_exports);
 
@@ -549,6 +606,54 @@ Result<void> make_plans(Call& call) {
   return {};
 }
 
+/// Chooses the engine that counts events in whole runs.
+Result<engine::ChosenEngine> choose_counting_engine(const Call& call, const Benchmark& benchmark) {
+  const CountingOptions& counting = benchmark.options.counting;
+  const bool is_inquiry = benchmark.options.inquiry.has_value();
+  const bool is_of_suite = !benchmark.name.empty();
+
+  engine::MacosEngineOptions macos;
+  macos.launcher = is_inquiry ? nullptr : call.launcher.get();
+  macos.strategy = counting.strategy;
+  macos.macos_sampling_period = counting.thread_sampling_period;
+  macos.gives_counters_back = is_of_suite;  // a suite's benchmarks take turns with the counters
+
+  return engine::choose({.choice = counting.engine,
+                         .counts_user_space_only = counting.counts_user_space_only,
+                         .calls = os::linux_calls(),
+                         .kinds = benchmark.cores.session_kinds,
+                         .user = call.user,
+                         .macos = macos});
+}
+
+/// Returns an engine for --region, with which only a marked part of each run is counted.
+engine::OwnedEngine make_region_engine(engine::OwnedEngine engine) {
+  if (engine->counts_regions()) return engine;
+
+  // On macOS, the threads that run the part can count for themselves. Elsewhere, no events are
+  // counted, because counts of whole runs would be mistaken for counts of the part.
+  const bool is_macos = os::darwin_calls() != nullptr;
+  const bool may_count = engine->name() != row_of(EngineChoice::None).name;
+  return is_macos && may_count ? engine::with_calling_thread_counts(std::move(engine))
+                               : engine::make_uncounting_engine(std::move(engine));
+}
+
+/// Returns an engine that also samples runs (--profile), and measures their time on each kind of
+/// core.
+engine::OwnedEngine make_run_engine(engine::OwnedEngine engine, const Benchmark& benchmark,
+                                    const std::optional<User>& user) {
+  const CountingOptions& counting = benchmark.options.counting;
+  if (const auto period = counting.profiling_period)
+    engine = engine::with_profile(std::move(engine),
+                                  {.period = *period,
+                                   .call_graph = counting.call_graph,
+                                   .user_only = counting.counts_user_space_only,
+                                   .user = user},
+                                  os::linux_calls());
+  return cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
+                                          os::darwin_calls());
+}
+
 }  // namespace
 
 Result<void> start_launcher(Call& call) {
@@ -574,60 +679,27 @@ Result<void> find_user(Call& call) {
 
 // An engine counts events, such as the processor's cycles, in the runs of a benchmark.
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
-  const bool is_inquiry = benchmark.options.inquiry.has_value();
   const CountingOptions& counting = benchmark.options.counting;
 
   // A database of macOS that describes a processor's events answers only inquiries, so that it
   // needs no real counters.
   if (counting.event_database_path) return open_event_database(call, benchmark);
 
-  // The benchmarks of a suite, which have names, take turns with the counters.
-  const bool is_of_suite = !benchmark.name.empty();
-  engine::MacosEngineOptions macos;
-  macos.launcher = is_inquiry ? nullptr : call.launcher.get();
-  macos.strategy = counting.strategy;
-  macos.macos_sampling_period = counting.thread_sampling_period;
-  macos.gives_counters_back = is_of_suite;
-  auto chosen = engine::choose({.choice = counting.engine,
-                                .counts_user_space_only = counting.counts_user_space_only,
-                                .calls = os::linux_calls(),
-                                .kinds = benchmark.cores.session_kinds,
-                                .user = call.user,
-                                .macos = macos});
+  auto chosen = choose_counting_engine(call, benchmark);
   if (!chosen) return chosen.error();
   benchmark.chosen = *std::move(chosen);
 
-  // Each of the following engines wraps the one before, and adds something to it. The first is for
-  // --region, with which only a marked part of each run is counted. On macOS, the threads that run
-  // this part can count for themselves. Elsewhere, no events are counted, because counts of whole
-  // runs would be mistaken for counts of the part.
+  // Each of the following engines wraps the one before, and adds something to it. Energy is
+  // measured if the machine can measure it. Counting can slow a run down, so the user may ask for
+  // separate runs for it.
   auto& engine = benchmark.chosen.engine;
-  if (counting.measures_region && !engine->counts_regions()) {
-    const bool is_macos = os::darwin_calls() != nullptr;
-    const bool may_count = engine->name() != row_of(EngineChoice::None).name;
-    engine = is_macos && may_count ? engine::with_calling_thread_counts(std::move(engine))
-                                   : engine::make_uncounting_engine(std::move(engine));
-  }
-
-  // Energy is measured if the machine can measure it. Counting can slow a run down, so the user may
-  // ask for separate runs for it.
+  if (counting.measures_region) engine = make_region_engine(std::move(engine));
   engine = engine::with_energy(std::move(engine), os::linux_calls());
   if (counting.counting_choice == CountingChoice::Apart)
     engine = engine::separate_counting(std::move(engine));
 
   // An inquiry asks what can be counted, and runs nothing that could be sampled or timed.
-  if (is_inquiry) return {};
-
-  if (const auto period = counting.profiling_period)
-    engine = engine::with_profile(std::move(engine),
-                                  {.period = *period,
-                                   .call_graph = counting.call_graph,
-                                   .user_only = counting.counts_user_space_only,
-                                   .user = call.user},
-                                  os::linux_calls());
-  engine = cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
-                                            os::darwin_calls());
-
+  if (!benchmark.options.inquiry) engine = make_run_engine(std::move(engine), benchmark, call.user);
   return {};
 }
 

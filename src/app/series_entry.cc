@@ -29,29 +29,37 @@ const gate::Verdict* find_first_for_keeping(const std::vector<gate::Verdict>& ve
   return found == verdicts.end() ? nullptr : &*found;
 }
 
+/// Lists the conditions for keeping a candidate first, and then the gates, by which it can fail.
+std::vector<std::string> list_condition_texts(const std::vector<Gate>& gates) {
+  std::vector<std::string> texts_for_keeping;
+  std::vector<std::string> gate_texts;
+  for (const Gate& gate : gates) {
+    std::vector<std::string>& texts =
+        gate.condition.is_for_keeping() ? texts_for_keeping : gate_texts;
+    texts.push_back(report::condition_text(gate.condition));
+  }
+  texts_for_keeping.insert(texts_for_keeping.end(), gate_texts.begin(), gate_texts.end());
+  return texts_for_keeping;
+}
+
+/// Returns the condition by which candidates are compared. The options of a series require that
+/// there is one.
+const Condition& first_condition_for_keeping(const std::vector<Gate>& gates) {
+  const auto found =
+      std::ranges::find_if(gates, [](const Gate& gate) { return gate.condition.is_for_keeping(); });
+  return found->condition;
+}
+
 /// Returns what the candidates of a series (--series) must have in common, as this benchmark has
 /// it. They are tried one after the other, and their decisions must be comparable.
 SeriesTerms make_terms(const Benchmark& benchmark) {
   const Plan& plan = benchmark.plan;
+  const Condition& condition = first_condition_for_keeping(plan.gates);
   SeriesTerms terms{.confidence = plan.confidence,
                     .engine = std::string(benchmark.chosen.engine->name()),
                     .layouts = plan.setting.layouts,
                     .jobs = plan.setting.jobs};
-
-  // Conditions for keeping a candidate are listed first, and then gates, by which it can fail.
-  std::vector<std::string> gate_texts;
-  for (const Gate& gate : plan.gates) {
-    std::vector<std::string>& texts =
-        gate.condition.is_for_keeping() ? terms.conditions : gate_texts;
-    texts.push_back(report::condition_text(gate.condition));
-  }
-  terms.conditions.insert(terms.conditions.end(), gate_texts.begin(), gate_texts.end());
-
-  // The candidates are compared by the first condition for keeping. The options of a series require
-  // that there is one.
-  const auto first_for_keeping = std::ranges::find_if(
-      plan.gates, [](const Gate& gate) { return gate.condition.is_for_keeping(); });
-  const Condition& condition = first_for_keeping->condition;
+  terms.conditions = list_condition_texts(plan.gates);
   terms.metric = condition.metric;
 
   // A limit that is no change in percent, but a value of the metric, counts as 0%.
@@ -142,29 +150,102 @@ void withdraw_keeping(Results& results) {
       gate::make_inconclusive(verdict, {gate::Obstacle::NotRecorded});
 }
 
+/// The first candidate of a series sets its terms, which hold for all later ones. Returns the line
+/// with the terms for the first one, and an empty text for a later one that has the same terms.
+Result<std::string> write_terms_of_first(SeriesFile& file, const std::string& path,
+                                         const SeriesTerms& terms) {
+  // Each line of the file is sealed: it ends with a checksum of all lines so far.
+  if (!file.series.terms) return file.seals.seal_json(to_line(terms)) + "\n";
+  const auto difference = find_difference(*file.series.terms, terms);
+  if (!difference) return std::string();
+  return Error{"the series " + cited(path) + " " + *difference,
+               "use the options of the series, or begin a new one in another file"};
+}
+
 /// Reserves the next number of a series for a candidate, and the error with which it may be kept.
 /// Returns the lines to add to the series' file, and sets what `entry` has from the file.
 Result<os::LogAddition> make_reservation(SeriesFile file, const std::string& path,
                                          const SeriesTerms& terms, SeriesEntry& entry) {
+  auto lines = write_terms_of_first(file, path, terms);
+  if (!lines) return lines.error();
+
   const CandidateSeries& series = file.series;
-
-  // The first candidate of a series sets its terms, which hold for all later ones. Each line of the
-  // file is sealed: it ends with a checksum of all lines so far.
-  std::string lines;
-  if (!series.terms) {
-    lines = file.seals.seal_json(to_line(terms)) + "\n";
-  } else if (const auto difference = find_difference(*series.terms, terms)) {
-    return Error{"the series " + cited(path) + " " + *difference,
-                 "use the options of the series, or begin a new one in another file"};
-  }
-
   entry.reservation = {.number = series.reservations.size() + 1,
                        .level = series.next_level(terms.confidence),
                        .time = os::utc_now()};
   entry.expected_reference = series.expected_reference();
   entry.has_kept = !series.list_kept().empty();
-  lines += file.seals.seal_json(to_line(entry.reservation)) + "\n";
-  return os::LogAddition{file.bytes_of_whole_lines, lines};
+  *lines += file.seals.seal_json(to_line(entry.reservation)) + "\n";
+  return os::LogAddition{file.bytes_of_whole_lines, *std::move(lines)};
+}
+
+void say_unfinished_line_was_removed(const Call& call, const std::string& path) {
+  say_notes(call, {fmt::format("the last line of {} was incomplete, as can happen after a kill "
+                               "or on a full disk, so lauka removed it",
+                               cited(path))});
+}
+
+/// Adds a reservation to the series' file, and sets what `entry` has from the file. Returns true if
+/// an unfinished last line was removed.
+Result<bool> add_reservation(const std::string& path, const SeriesTerms& terms,
+                             SeriesEntry& entry) {
+  // add() calls the function with the text of the file, and appends the lines that it returns.
+  // Meanwhile, other processes wait for the file's lock, so no number is reserved twice.
+  bool has_unfinished_line = false;
+  const auto added = entry.log.add([&](const std::string& text) -> Result<os::LogAddition> {
+    auto file = parse_series_file(text, path);
+    if (!file) return file.error();
+    has_unfinished_line = file->has_unfinished_line;
+    return make_reservation(*std::move(file), path, terms, entry);
+  });
+  if (!added) return added.error();
+  return has_unfinished_line;
+}
+
+/// True if the user has taken another reference than the candidate that was kept last.
+bool has_other_reference(const SeriesEntry& entry, const SeriesProgram& reference) {
+  return entry.expected_reference && reference.has_other_bytes_than(*entry.expected_reference);
+}
+
+/// Returns the decision whether to keep the candidate, with what was measured.
+SeriesDecision make_decision(const Call& call, const Results& results, int status_of_results) {
+  // A session of a series has one benchmark, with a reference and then a candidate.
+  const std::vector<Command>& commands = results.session.commands;
+  SeriesDecision decision{.number = call.series->reservation.number,
+                          .time = os::utc_now(),
+                          .decision = decision_of(results.findings.verdicts, status_of_results),
+                          .reference = make_series_program(commands.front()),
+                          .candidate = make_series_program(commands.back()),
+                          .labels = call.labels};
+  decision.has_other_reference = has_other_reference(*call.series, decision.reference);
+  add_evidence(results, decision);
+  return decision;
+}
+
+/// Prints that the decision could not be written. Returns lauka's exit status.
+int print_unwritten_decision(const Error& error) {
+  return print_error(
+      {"the candidate is not kept, because its decision could not be written: " + error.what,
+       error.remedy},
+      ExitStatus::Failed);
+}
+
+/// Adds the decision about the candidate to the series' file and to the results. Returns lauka's
+/// exit status.
+int record_decision(Call& call, Results& results, int status_of_results) {
+  const SeriesDecision decision = make_decision(call, results, status_of_results);
+  SeriesPlace& place = *results.session.series;
+  place.has_other_reference = decision.has_other_reference;
+  if (decision.has_other_reference) note_other_reference(*call.series, results);
+
+  const auto number_of_kept = write_decision(decision, place.file, *call.series);
+  if (!number_of_kept) {
+    withdraw_keeping(results);
+    return print_unwritten_decision(number_of_kept.error());
+  }
+  place.decision = decision.decision;
+  place.kept = *number_of_kept;
+  return status_of_results;
 }
 
 }  // namespace
@@ -183,21 +264,9 @@ Result<void> reserve_in_series(Call& call) {
   if (!log) return log.error().prefixed("--series");
   SeriesEntry& entry = call.series.emplace(SeriesEntry{.log = *std::move(log)});
 
-  // add() calls the function with the text of the file, and appends the lines that it returns.
-  // Meanwhile, other processes wait for the file's lock, so no number is reserved twice.
-  bool has_unfinished_line = false;
-  const auto added = entry.log.add([&](const std::string& text) -> Result<os::LogAddition> {
-    auto file = parse_series_file(text, path);
-    if (!file) return file.error();
-    has_unfinished_line = file->has_unfinished_line;
-    return make_reservation(*std::move(file), path, terms, entry);
-  });
-  if (!added) return added.error();
-
-  if (has_unfinished_line)
-    say_notes(call, {fmt::format("the last line of {} was incomplete, as can happen after a kill "
-                                 "or on a full disk, so lauka removed it",
-                                 cited(path))});
+  const auto has_unfinished_line = add_reservation(path, terms, entry);
+  if (!has_unfinished_line) return has_unfinished_line.error();
+  if (*has_unfinished_line) say_unfinished_line_was_removed(call, path);
 
   // The level is the probability with which a useless candidate may be kept.
   benchmark.plan.error_of_keeping = entry.reservation.level;
@@ -209,15 +278,11 @@ Result<void> reserve_in_series(Call& call) {
 // the terms, a reservation for each candidate, and the decisions whether to keep them.
 int record_in_series(Call& call, Report& report, int status_of_results) {
   if (!call.series) return status_of_results;
-  SeriesEntry& entry = *call.series;
-  const std::string& path = *call.options.gates.series_file;
-
-  // A session of a series has one benchmark, with a reference and then a candidate.
+  const SeriesReservation& reservation = call.series->reservation;
   Results& results = report.benchmarks.front();
-  const Command& reference = results.session.commands.front();
-  const Command& candidate = results.session.commands.back();
-  SeriesPlace& place = results.session.series.emplace(SeriesPlace{
-      .file = path, .number = entry.reservation.number, .level = entry.reservation.level});
+  results.session.series = SeriesPlace{.file = *call.options.gates.series_file,
+                                       .number = reservation.number,
+                                       .level = reservation.level};
 
   // Without a decision in the file, the candidate counts as not kept. The report must say so, too.
   const bool has_failed = status_of_results == static_cast<int>(ExitStatus::Failed);
@@ -226,32 +291,7 @@ int record_in_series(Call& call, Report& report, int status_of_results) {
     return status_of_results;
   }
 
-  SeriesDecision decision{.number = place.number,
-                          .time = os::utc_now(),
-                          .decision = decision_of(results.findings.verdicts, status_of_results),
-                          .reference = make_series_program(reference),
-                          .candidate = make_series_program(candidate),
-                          .labels = call.labels};
-
-  // A candidate that was kept is the reference of the next ones. The user may have taken another.
-  decision.has_other_reference = entry.expected_reference &&
-                                 decision.reference.has_other_bytes_than(*entry.expected_reference);
-  place.has_other_reference = decision.has_other_reference;
-  if (decision.has_other_reference) note_other_reference(entry, results);
-  add_evidence(results, decision);
-
-  const auto number_of_kept = write_decision(decision, path, entry);
-  if (!number_of_kept) {
-    withdraw_keeping(results);
-    const Error& error = number_of_kept.error();
-    return print_error(
-        {"the candidate is not kept, because its decision could not be written: " + error.what,
-         error.remedy},
-        ExitStatus::Failed);
-  }
-  place.decision = decision.decision;
-  place.kept = *number_of_kept;
-  return status_of_results;
+  return record_decision(call, results, status_of_results);
 }
 
 Result<CandidateSeries> read_series_of(const Call& call) {

@@ -122,6 +122,18 @@ Result<void> prefer_performance_cores(const TuneRequest& request, Call& call) {
   return {};
 }
 
+/// Refuses to compare tuned with untuned runs if --cores chooses CPUs, which a suite can do for
+/// each benchmark.
+Result<void> check_no_benchmark_has_cores(const std::vector<Benchmark>& benchmarks) {
+  for (const Benchmark& benchmark : benchmarks)
+    if (benchmark.options.counting.core_preference != CorePreference::Any)
+      return with_benchmark_name(
+          {"--tune=compare cannot be combined with --cores, because untuned runs may use any CPU",
+           "leave one of them out"},
+          benchmark);
+  return {};
+}
+
 /// Returns the error that another process holds the lock of the journal of tuned settings.
 Error make_locked_error(os::SettingFiles& files) {
   const std::optional<int> writer_pid = tune::journal_writer_pid(files);
@@ -159,6 +171,84 @@ void say_what_was_restored(const Call& call, const tune::RestoreResult& restored
   say_notes(call, notes);
 }
 
+/// Returns the settings if the folder of their journal exists, which it does while the machine is
+/// tuned. Null on macOS, too.
+os::SettingFiles* open_tuned_settings(Call& call) {
+  std::error_code ignored;  // a folder that cannot be read counts as missing
+  const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, ignored);
+  return std::filesystem::exists(folder) ? open_settings(call) : nullptr;
+}
+
+/// Prints what --untune has restored. Returns the exit status.
+int show_restored(const Call& call, const tune::RestoreResult& restored) {
+  // Settings that another program has changed since are left alone. One failure is enough to tell
+  // the user what to do.
+  say_notes(call, restored.foreign_change_messages);
+  if (!restored.failure_messages.empty())
+    return print_error({restored.failure_messages.front(),
+                        fmt::format("restore this by hand, then remove {}", tune::kJournalFolder)},
+                       ExitStatus::Failed);
+
+  return show(plural(restored.restored_count, "setting") + " restored\n");
+}
+
+/// Prints how to restore the settings of a killed lauka. A lauka that is still running restores
+/// them itself.
+void say_how_to_restore(const Call& call, os::SettingFiles& files) {
+  const std::optional<int> writer_pid = tune::journal_writer_pid(files);
+  const bool has_writer_died = writer_pid && !files.is_alive(*writer_pid);
+  if (has_writer_died)
+    say_notes(call, {"an earlier lauka was killed and left this machine tuned; run sudo lauka "
+                     "--untune to undo this"});
+}
+
+/// Keeps the commands on their CPUs, which lauka can do without root. This is listed as a tuned
+/// switch.
+void begin_tuning_without_root(Call& call) {
+  const std::vector<std::uint32_t>& command_cpus = call.tune_cpus.command_cpus;
+  say_what_needs_root(call);
+  call.tuning = Tuning{.cpus = command_cpus};
+  if (!command_cpus.empty())
+    call.tuning->switched = {
+        {.name = "cpus", .before = "any", .during = cpu_list_text(command_cpus), .files = 1}};
+  call.tuning->before = tune::read_vitals(*call.settings, command_cpus);
+}
+
+/// Returns what to tune. Two switches are turned off where they would conflict with a measurement,
+/// whatever the user chose.
+TuneRequest choose_switches(const Call& call) {
+  TuneRequest request = *call.options.run.tune;
+
+  // A run whose memory is measured already has a control group of its own.
+  if (call.groups) request.choices.push_back({.name = "partition", .on = false});
+
+  // This switch throttles the profilers of other programs, and would throttle --profile as well.
+  const bool is_profiled = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return benchmark.options.counting.profiling_period.has_value();
+  });
+  if (is_profiled) request.choices.push_back({.name = "perf-rate", .on = false});
+  return request;
+}
+
+/// Tunes the machine for the session, and sets Call::tuning.
+Result<void> begin_tuning_as_root(Call& call) {
+  // The session restores the settings when it is destroyed, or end_tuning() does before.
+  auto session = tune::TuningSession::begin(*call.settings, choose_switches(call), call.tune_cpus);
+  if (!session) return session.error();
+  call.tuning_session = *std::move(session);
+  call.tuning = call.tuning_session->in_force();
+
+  // Vitals are temperature, throttling and the like, for comparison with those after the session.
+  call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
+
+  // Commands run on the tuned CPUs, and lauka on the others, so that it does not disturb them.
+  call.launcher->use_program_cpus(call.tuning_session->own_cpus_group_file());
+  if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
+
+  say_what_was_tuned(call);
+  return {};
+}
+
 }  // namespace
 
 void restore_after_lauka(int lauka) {
@@ -178,34 +268,19 @@ void restore_leftovers(Call& call) {
   const Result<std::optional<tune::RestoreResult>> attempt =
       tune::restore_leftover_settings(*files);
   const bool has_failed = !attempt;
-  if (has_failed) {
-    // Root is told the reason. Other users can never restore settings, so they are only told how to
-    // do it, further below.
-    if (os::has_root_rights()) {
-      say_notes(call, {attempt.error().line()});
-      return;
-    }
-  } else if (const std::optional<tune::RestoreResult>& restored = *attempt) {
-    say_what_was_restored(call, *restored);
-    return;
+  if (!has_failed && attempt->has_value()) {
+    say_what_was_restored(call, **attempt);
+  } else if (has_failed && os::has_root_rights()) {
+    say_notes(call, {attempt.error().line()});
+  } else {
+    // Nothing was restored: this user may not do it, or another process holds the lock.
+    say_how_to_restore(call, *files);
   }
-
-  // Nothing was restored: this user may not do it, or another process holds the journal's lock. If
-  // the lauka that tuned the machine is still running, it restores the settings itself.
-  const std::optional<int> writer_pid = tune::journal_writer_pid(*files);
-  const bool has_writer_died = writer_pid && !files->is_alive(*writer_pid);
-  if (has_writer_died)
-    say_notes(call, {"an earlier lauka was killed and left this machine tuned; run sudo lauka "
-                     "--untune to undo this"});
 }
 
-// Answers --untune: restores the settings that a killed lauka left tuned. Their old values are in a
-// journal, whose folder exists while the machine is tuned.
+// Answers --untune: restores the settings that a killed lauka left tuned.
 int untune(Call& call) {
-  std::error_code ignored;  // a folder that cannot be read counts as missing
-  const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, ignored);
-  os::SettingFiles* files = nullptr;
-  if (std::filesystem::exists(folder)) files = open_settings(call);  // null on macOS, too
+  os::SettingFiles* const files = open_tuned_settings(call);
   if (files == nullptr) return show("nothing is tuned, so nothing was restored\n");
 
   if (!os::has_root_rights())
@@ -217,17 +292,7 @@ int untune(Call& call) {
   if (!attempt) return print_error(attempt.error(), ExitStatus::Failed);
   const std::optional<tune::RestoreResult>& restored_or_locked = *attempt;
   if (!restored_or_locked) return print_error(make_locked_error(*files), ExitStatus::Failed);
-  const tune::RestoreResult& restored = *restored_or_locked;
-
-  // Settings that another program has changed since are left alone. One failure is enough to tell
-  // the user what to do.
-  say_notes(call, restored.foreign_change_messages);
-  if (!restored.failure_messages.empty())
-    return print_error({restored.failure_messages.front(),
-                        fmt::format("restore this by hand, then remove {}", tune::kJournalFolder)},
-                       ExitStatus::Failed);
-
-  return show(plural(restored.restored_count, "setting") + " restored\n");
+  return show_restored(call, *restored_or_locked);
 }
 
 int list_tuning(Call& call) {
@@ -271,16 +336,8 @@ Result<void> choose_tuning(Call& call) {
 
   if (auto known = tune::check_names(request); !known) return known;
 
-  // A suite can set --cores for each benchmark.
-  for (const Benchmark& benchmark : call.benchmarks) {
-    const bool has_core_preference =
-        benchmark.options.counting.core_preference != CorePreference::Any;
-    if (request.compares && has_core_preference)
-      return with_benchmark_name(
-          {"--tune=compare cannot be combined with --cores, because untuned runs may use any CPU",
-           "leave one of them out"},
-          benchmark);
-  }
+  if (request.compares)
+    if (auto fits = check_no_benchmark_has_cores(call.benchmarks); !fits) return fits;
 
   auto cpus = tune::choose_cpus(*files, request, read_cpu_facts(call.options.counting));
   if (!cpus) return cpus.error();
@@ -300,45 +357,8 @@ void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
 Result<void> begin_tuning(Call& call) {
   const bool has_settings = call.settings != nullptr;  // false on macOS
   if (!call.options.run.tune || !has_settings) return {};
-
-  TuneRequest request = *call.options.run.tune;
-  const std::vector<std::uint32_t>& command_cpus = call.tune_cpus.command_cpus;
-
-  // Vitals are temperature, throttling and the like, for comparison with those after the session.
-  if (!os::has_root_rights()) {
-    say_what_needs_root(call);
-    call.tuning = Tuning{.cpus = command_cpus};
-
-    // Without root, the commands can still be kept on their CPUs. This is listed as a tuned switch.
-    if (!command_cpus.empty())
-      call.tuning->switched = {
-          {.name = "cpus", .before = "any", .during = cpu_list_text(command_cpus), .files = 1}};
-    call.tuning->before = tune::read_vitals(*call.settings, command_cpus);
-    return {};
-  }
-
-  // Two switches are turned off where they would conflict with a measurement, whatever the user
-  // chose. A run whose memory is measured already has a control group of its own.
-  if (call.groups) request.choices.push_back({.name = "partition", .on = false});
-
-  // This switch throttles the profilers of other programs, and would throttle --profile as well.
-  const bool is_profiled = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return benchmark.options.counting.profiling_period.has_value();
-  });
-  if (is_profiled) request.choices.push_back({.name = "perf-rate", .on = false});
-
-  // The session restores the settings when it is destroyed, or end_tuning() does before.
-  auto session = tune::TuningSession::begin(*call.settings, request, call.tune_cpus);
-  if (!session) return session.error();
-  call.tuning_session = *std::move(session);
-  call.tuning = call.tuning_session->in_force();
-  call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
-
-  // Commands run on the tuned CPUs, and lauka on the others, so that it does not disturb them.
-  call.launcher->use_program_cpus(call.tuning_session->own_cpus_group_file());
-  if (!command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
-
-  say_what_was_tuned(call);
+  if (os::has_root_rights()) return begin_tuning_as_root(call);
+  begin_tuning_without_root(call);
   return {};
 }
 

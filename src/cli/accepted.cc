@@ -28,6 +28,32 @@ bool limit_same_quantity(const Condition& one, const Condition& other) {
          (one.limit.needs_reference() || one.limit.unit == other.limit.unit);
 }
 
+/// Finds the entry of a benchmark that limits the same as `gate`; end() if there is none.
+std::vector<AcceptedRegression>::iterator find_for_gate(std::vector<AcceptedRegression>& entries,
+                                                        std::string_view benchmark,
+                                                        const Condition& gate) {
+  return std::ranges::find_if(entries, [&](const AcceptedRegression& entry) {
+    return entry.benchmark == benchmark && limit_same_quantity(entry.condition, gate);
+  });
+}
+
+/// Finds the entry that replaces the limit of `gate`, and marks the entries that have a gate;
+/// end() if there is none.
+std::vector<AcceptedRegression>::iterator find_applied(std::vector<AcceptedRegression>& entries,
+                                                       std::string_view benchmark,
+                                                       const Condition& gate) {
+  // An entry of this benchmark replaces the entry without a benchmark, which is for all of them.
+  const auto of_benchmark = find_for_gate(entries, benchmark, gate);
+  const auto of_all = find_for_gate(entries, "", gate);
+  const auto applied = of_benchmark != entries.end() ? of_benchmark : of_all;
+
+  // An entry that never finds a gate is reported as useless. One that was only replaced here has
+  // found its gate.
+  if (applied != entries.end()) applied->has_gate = true;
+  if (of_all != entries.end()) of_all->has_gate = true;
+  return applied;
+}
+
 /// True if `accepted`, which limits the same, allows more than `gate`.
 bool allows_more(const Condition& accepted, const Condition& gate) {
   return gate.fails_below_limit ? accepted.limit.number < gate.limit.number
@@ -45,6 +71,53 @@ void accept(const AcceptedRegression& accepted, std::string_view today, Conditio
   gate.acceptance = std::move(acceptance);
 }
 
+/// A key that each [[accept]] table must have.
+struct RequiredKey {
+  const char* name;
+  bool is_missing;
+  const char* example;
+};
+
+/// Returns an error if a required key is missing.
+Result<void> check_is_complete(const AcceptedRegression& accepted) {
+  for (const auto& [name, is_missing, example] :
+       {RequiredKey{"condition", accepted.condition.metric.empty(), "\"cpu_time > 5\""},
+        RequiredKey{"reason", accepted.reason.empty(), "\"new parser\""},
+        RequiredKey{"until", accepted.last_day.empty(), "2027-03-01"}})
+    if (is_missing)
+      return Error{fmt::format("an accepted regression has no {}", name),
+                   fmt::format("write {} = {}", name, example)};
+  return {};
+}
+
+Error make_unknown_key_error(std::string_view key) {
+  const std::string_view similar_key = nearest(key, kAcceptKeys);
+  return {"unknown key " + cited(key),
+          similar_key.empty() ? kAcceptShape : fmt::format("did you mean {}?", similar_key)};
+}
+
+/// Reads the value of the key "until". Days in the form of the result can be compared as texts.
+Result<std::string> read_last_day(const toml::node& value) {
+  const auto* date = value.as_date();
+  if (date == nullptr)
+    return Error{"until must be a date",
+                 "write the last day without quotes, as in until = 2027-03-01"};
+  const toml::date& day = date->get();
+  return fmt::format("{:04}-{:02}-{:02}", day.year, day.month, day.day);
+}
+
+/// Reads a condition as the value of --fail-if, with the same error messages.
+Result<void> read_condition_of_entry(const std::string& text, AcceptedRegression& accepted) {
+  auto condition = read_condition(OptionValue{*find_option("fail-if"), text});
+  return assign_or_error(std::move(condition), accepted.condition);
+}
+
+Note make_not_needed_note(const AcceptedRegression& accepted) {
+  return {"acceptance", fmt::format("{} ({}) is not needed, because the gate's own limit allows as "
+                                    "much; remove the entry",
+                                    accepted.entry, accepted.reason)};
+}
+
 class AcceptedReader {
  public:
   explicit AcceptedReader(const std::string& file) : file_(file) {}
@@ -57,13 +130,8 @@ class AcceptedReader {
     if (const auto* fault = std::get_if<TomlFault>(&parsed))
       return make_error_at(fault->line, fault->error);
 
-    // The file may have nothing but [[accept]] tables.
     const toml::table& root = std::get<toml::table>(parsed);
-    for (const auto& [key, node] : root)
-      if (key.str() != "accept" || !node.is_array_of_tables())
-        return make_error_at(
-            line_of_toml(node),
-            {fmt::format("{} has no meaning here", cited(key.str())), kAcceptShape});
+    if (auto checked = check_has_only_entries(root); !checked) return checked.error();
 
     // A file without entries accepts nothing, which is no error.
     if (!root.contains("accept")) return std::vector<AcceptedRegression>();
@@ -88,6 +156,16 @@ class AcceptedReader {
     return error.prefixed(write_place(line));
   }
 
+  /// Refuses anything but [[accept]] tables.
+  Result<void> check_has_only_entries(const toml::table& root) const {
+    for (const auto& [key, node] : root)
+      if (key.str() != "accept" || !node.is_array_of_tables())
+        return make_error_at(
+            line_of_toml(node),
+            {fmt::format("{} has no meaning here", cited(key.str())), kAcceptShape});
+    return {};
+  }
+
   /// Adds the regression that an [[accept]] table describes to the result.
   Result<void> add_entry(const toml::table& table) {
     const std::size_t line = line_of_toml(table);
@@ -97,25 +175,11 @@ class AcceptedReader {
       if (!taken) return make_error_at(line_of_toml(node), taken.error());
     }
 
-    struct RequiredKey {
-      const char* name;
-      bool is_missing;
-      const char* example;
-    };
-    for (const auto& [name, is_missing, example] :
-         {RequiredKey{"condition", accepted.condition.metric.empty(), "\"cpu_time > 5\""},
-          RequiredKey{"reason", accepted.reason.empty(), "\"new parser\""},
-          RequiredKey{"until", accepted.last_day.empty(), "2027-03-01"}})
-      if (is_missing)
-        return make_error_at(line, {fmt::format("an accepted regression has no {}", name),
-                                    fmt::format("write {} = {}", name, example)});
+    if (auto complete = check_is_complete(accepted); !complete)
+      return make_error_at(line, complete.error());
 
     // Two entries for one gate could allow different limits, and nothing would decide between them.
-    const auto is_for_same_gate = [&](const AcceptedRegression& other) {
-      return other.benchmark == accepted.benchmark &&
-             limit_same_quantity(other.condition, accepted.condition);
-    };
-    const auto earlier = std::ranges::find_if(accepted_, is_for_same_gate);
+    const auto earlier = find_for_gate(accepted_, accepted.benchmark, accepted.condition);
     if (earlier != accepted_.end())
       return make_error_at(line,
                            {fmt::format("{} accepts a regression of the same gate", earlier->entry),
@@ -128,23 +192,9 @@ class AcceptedReader {
   /// Reads the value of one key into `accepted`. The date is the only value that is not a text.
   static Result<void> read_value(std::string_view key, const toml::node& value,
                                  AcceptedRegression& accepted) {
-    if (key == "until") {
-      const auto* date = value.as_date();
-      if (date == nullptr)
-        return Error{"until must be a date",
-                     "write the last day without quotes, as in until = 2027-03-01"};
-      // Days in this form can be compared as texts.
-      const toml::date& day = date->get();
-      accepted.last_day = fmt::format("{:04}-{:02}-{:02}", day.year, day.month, day.day);
-      return {};
-    }
-
-    if (std::ranges::find(kAcceptKeys, key) == kAcceptKeys.end()) {
-      const std::string_view similar_key = nearest(key, kAcceptKeys);
-      return Error{"unknown key " + cited(key), similar_key.empty()
-                                                    ? kAcceptShape
-                                                    : fmt::format("did you mean {}?", similar_key)};
-    }
+    if (key == "until") return assign_or_error(read_last_day(value), accepted.last_day);
+    if (std::ranges::find(kAcceptKeys, key) == kAcceptKeys.end())
+      return make_unknown_key_error(key);
 
     const auto* text = value.as_string();
     if (text == nullptr || trimmed(text->get()).empty())
@@ -153,12 +203,7 @@ class AcceptedReader {
 
     if (key == "benchmark") accepted.benchmark = text->get();
     if (key == "reason") accepted.reason = text->get();
-    if (key == "condition") {
-      // The condition is written as the value of --fail-if is, and has the same error messages.
-      auto condition = read_condition(OptionValue{*find_option("fail-if"), text->get()});
-      if (!condition) return condition.error();
-      accepted.condition = *std::move(condition);
-    }
+    if (key == "condition") return read_condition_of_entry(text->get(), accepted);
     return {};
   }
 
@@ -185,32 +230,12 @@ std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
     // there is no regression to accept.
     if (gate.is_for_keeping()) continue;
 
-    // An entry is for a gate if it limits the same metric in the same way.
-    const auto find_accepted = [&](std::string_view of_benchmark) {
-      return std::ranges::find_if(accepted, [&](const AcceptedRegression& candidate) {
-        return candidate.benchmark == of_benchmark &&
-               limit_same_quantity(candidate.condition, gate);
-      });
-    };
-
-    // An entry of this benchmark replaces the entry without a benchmark, which is for all of them.
-    const auto of_benchmark = find_accepted(benchmark);
-    const auto of_all = find_accepted("");
-    const auto applied = of_benchmark != accepted.end() ? of_benchmark : of_all;
+    const auto applied = find_applied(accepted, benchmark, gate);
     if (applied == accepted.end()) continue;
-
-    // An entry that never finds a gate is reported as useless. One that was only replaced here has
-    // found its gate.
-    applied->has_gate = true;
-    if (of_all != accepted.end()) of_all->has_gate = true;
-
     if (allows_more(applied->condition, gate))
       accept(*applied, today, gate);
     else
-      notes.push_back({"acceptance",
-                       fmt::format("{} ({}) is not needed, because the gate's own limit allows as "
-                                   "much; remove the entry",
-                                   applied->entry, applied->reason)});
+      notes.push_back(make_not_needed_note(*applied));
   }
   return notes;
 }

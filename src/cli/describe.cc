@@ -348,24 +348,26 @@ _@() {
   done
 )sh";
 
+/// The definition of a function in a shell's language, with {} for the end of the function's name,
+/// and {} for the arguments that it passes on: the script, and "," for a list.
+using DefinitionForm = fmt::format_string<const std::string&, std::string>;
+
+std::string write_value_lister(const ValueLister& lister, DefinitionForm definition_form) {
+  std::string arguments = shell_quoted(lister.script);
+  if (lister.is_comma_separated) arguments += " ,";
+  return fmt::format(definition_form, lister.function_suffix, std::move(arguments));
+}
+
 /// Returns definitions of shell functions, one for each kind of value that a script can list, such
 /// as the names of events. The completion calls them for the value that is being typed.
-/// `definition_form`: definition of a function in the shell's language, with {} for the end of the
-/// function's name, and {} for the arguments that it passes on: the script, and "," for a list.
-std::string write_value_listers(
-    const ProgramDescription& program,
-    fmt::format_string<const std::string&, std::string> definition_form) {
+std::string write_value_listers(const ProgramDescription& program, DefinitionForm definition_form) {
   std::string functions;
   const auto add_listers = [&](const std::vector<ValueWord>& words) {
     for (const ValueWord& word : words) {
       if (!word.listing_script) continue;
-      const ValueLister& lister = *word.listing_script;
-      std::string arguments = shell_quoted(lister.script);
-      if (lister.is_comma_separated) arguments += " ,";
 
       // Several options may have values of the same kind, for which one function is enough.
-      const std::string function =
-          fmt::format(definition_form, lister.function_suffix, std::move(arguments));
+      const std::string function = write_value_lister(*word.listing_script, definition_form);
       const bool is_new = functions.find(function) == std::string::npos;
       if (is_new) functions += function;
     }
@@ -435,22 +437,23 @@ std::string write_zsh_value(const ValueWord& word) {
   return fmt::format(":{}:{}", put_backslash_before(":[]()\\", word.word_placeholder), action);
 }
 
+/// Returns the sign after the option's spelling that tells zsh where the value may be; empty if
+/// there is none, or several words, which zsh expects after the option without a sign.
+std::string_view find_zsh_sign(const OptionDescription& option, std::string_view spelling) {
+  // An optional value must be in the same word as the option. Any other single value may also be
+  // the next word.
+  const bool is_letter = spelling.size() == 2;
+  if (option.value_is_optional) return is_letter ? "-" : "=-";
+  if (option.words.size() == 1) return is_letter ? "+" : "=";
+  return "";
+}
+
 /// Returns what _arguments, the function of zsh that completes options, must know about an option:
 /// '*--runs=[number of runs]:N: '.
 std::string write_zsh_spec(const OptionDescription& option, const std::string& spelling) {
   // After "*", zsh offers the option again although it was typed.
   std::string spec = "*" + spelling;
-
-  // An optional value must be in the same word as the option, which "-" (after a letter) and "=-"
-  // (after a name) say. Any other single value may also be the next word, which "+" and "=" say. If
-  // there are several words, zsh needs no sign to expect all of them after the option.
-  const bool is_letter = spelling.size() == 2;
-  if (option.value_is_optional) {
-    spec += is_letter ? "-" : "=-";
-  } else if (option.words.size() == 1) {
-    spec += is_letter ? "+" : "=";
-  }
-
+  spec += find_zsh_sign(option, spelling);
   spec += fmt::format("[{}]", put_backslash_before("[]\\:", first_clause(option.help)));
 
   // Each word of the value begins with a colon. With a second colon, the word may be missing.
@@ -486,6 +489,41 @@ _@_listed() {  # script, ","
 }
 )sh";
 
+/// Returns a line for each command, with its purpose, as zsh's _describe reads them.
+std::string list_zsh_commands(const ProgramDescription& program) {
+  std::string lines;
+  for (const CommandDescription& command : program.commands)
+    lines += fmt::format("    {}\n", shell_quoted(std::string(command.name) + ":" +
+                                                  put_backslash_before(":\\", command.purpose)));
+  return lines;
+}
+
+/// Returns a case for each command, which completes the command's options and arguments.
+std::string write_zsh_cases(const ProgramDescription& program) {
+  std::string cases;
+  for (const CommandDescription& command : program.commands)
+    cases += fmt::format("    {}) _arguments -s -S{} ;;\n", command.name,
+                         write_zsh_specs(command, " ", ""));
+  return cases;
+}
+
+/// Returns the part of the script that completes a program with commands.
+std::string complete_zsh_with_commands(const ProgramDescription& program) {
+  // Only one option may stand before the command: "--db FILE add" or "--db=FILE add". The script
+  // drops it from zsh's list of words, so that the command is always the second one. CURRENT is
+  // the index, from 1, of the word that is being typed.
+  const std::string option_before = program.options_before_command.front().spelling();
+  return fmt::format(
+      "local -a commands=(\n{}  )\n"
+      "if [[ $words[2] == {} && CURRENT -gt 3 ]]; then\n  words[2,3]=()\n"
+      "  ((CURRENT -= 2))\n"
+      "elif [[ $words[2] == {}=* && CURRENT -gt 2 ]]; then\n  words[2]=()\n"
+      "  ((CURRENT--))\nfi\n"
+      "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
+      "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
+      list_zsh_commands(program), option_before, option_before, write_zsh_cases(program));
+}
+
 /// Returns the completion script for zsh. "_@" in it stands for the prefix of the program's shell
 /// functions, which fill_in_function_prefix() inserts at the end.
 std::string write_zsh_completion(const ProgramDescription& program) {
@@ -500,30 +538,7 @@ std::string write_zsh_completion(const ProgramDescription& program) {
     return fill_in_function_prefix(program, head + "_arguments -s -S \\\n" + specs + "\n");
   }
 
-  std::string commands_with_purposes;
-  std::string cases;
-  for (const CommandDescription& command : program.commands) {
-    commands_with_purposes +=
-        fmt::format("    {}\n", shell_quoted(std::string(command.name) + ":" +
-                                             put_backslash_before(":\\", command.purpose)));
-    cases += fmt::format("    {}) _arguments -s -S{} ;;\n", command.name,
-                         write_zsh_specs(command, " ", ""));
-  }
-
-  // Only one option may stand before the command: "--db FILE add" or "--db=FILE add". The script
-  // drops it from zsh's list of words, so that the command is always the second one. CURRENT is
-  // the index, from 1, of the word that is being typed.
-  const std::string option_before = program.options_before_command.front().spelling();
-  const std::string body = fmt::format(
-      "local -a commands=(\n{}  )\n"
-      "if [[ $words[2] == {} && CURRENT -gt 3 ]]; then\n  words[2,3]=()\n"
-      "  ((CURRENT -= 2))\n"
-      "elif [[ $words[2] == {}=* && CURRENT -gt 2 ]]; then\n  words[2]=()\n"
-      "  ((CURRENT--))\nfi\n"
-      "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
-      "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
-      commands_with_purposes, option_before, option_before, cases);
-  return fill_in_function_prefix(program, head + body);
+  return fill_in_function_prefix(program, head + complete_zsh_with_commands(program));
 }
 
 // The flags of fish's command "complete" that are written below:
@@ -586,6 +601,57 @@ function _@_listed  # script, ","
 end
 )sh";
 
+/// Returns the lines for lauka itself, which has no commands such as "add". Its arguments are
+/// command lines of the shell. `complete`: the beginning of each line.
+std::string complete_fish_without_commands(const ProgramDescription& program,
+                                           const std::string& complete) {
+  // A word that begins with a dash, such as --tune=, is an option, not a command line.
+  return complete +
+         " -f -n 'not string match -q -- \"-*\" (commandline -ct)'"
+         " -a '(__fish_complete_command)'\n" +
+         write_fish_options(program.commands.front(), complete);
+}
+
+/// Returns the condition that the user has typed none of the commands yet.
+std::string write_fish_condition_before_command(const ProgramDescription& program) {
+  std::string condition = " -n 'not __fish_seen_subcommand_from";
+  for (const CommandDescription& command : program.commands)
+    condition += " " + std::string(command.name);
+  return condition + "'";
+}
+
+/// Returns the lines for the arguments and options of a command, which are offered after it.
+std::string complete_fish_after_command(const CommandDescription& command,
+                                        const std::string& complete) {
+  const std::string after_command =
+      fmt::format("{} -n '__fish_seen_subcommand_from {}'", complete, command.name);
+  std::string lines;
+  for (const ValueWord& word : command.argument_words) {
+    if (word.is_file) lines += after_command + " -F\n";
+    const std::string words = write_fish_words(word);
+    if (!words.empty()) lines += after_command + words + "\n";
+  }
+  return lines + write_fish_options(command, after_command);
+}
+
+/// Returns the lines for a program with commands. `complete`: the beginning of each line.
+std::string complete_fish_with_commands(const ProgramDescription& program,
+                                        const std::string& complete) {
+  // File names are offered only where a line below asks for them.
+  std::string lines = complete + " -f\n";
+
+  const std::string before_command = complete + write_fish_condition_before_command(program);
+  for (const OptionDescription& option : program.options_before_command)
+    lines += before_command + write_fish_option(option);
+
+  for (const CommandDescription& command : program.commands) {
+    lines += fmt::format("{} -a {} -d {}\n", before_command, command.name,
+                         shell_quoted(command.purpose));
+    lines += complete_fish_after_command(command, complete);
+  }
+  return lines;
+}
+
 /// Returns the completion script for fish, which is a list of "complete" commands. Each adds words
 /// that fish offers, with the conditions under which it offers them. "_@" stands for the prefix of
 /// the program's shell functions, which fill_in_function_prefix() inserts at the end.
@@ -595,42 +661,8 @@ std::string write_fish_completion(const ProgramDescription& program) {
   std::string out = fmt::format("# fish completion for {}, {}\n\n{}{}\n", program.name,
                                 write_origin_note(program), kFishListFunction, listers);
 
-  // lauka itself has no commands such as "add". Its arguments are command lines of the shell.
-  if (has_no_commands(program)) {
-    // A word that begins with a dash, such as --tune=, is an option, not a command line.
-    out += complete +
-           " -f -n 'not string match -q -- \"-*\" (commandline -ct)'"
-           " -a '(__fish_complete_command)'\n";
-    out += write_fish_options(program.commands.front(), complete);
-    return fill_in_function_prefix(program, std::move(out));
-  }
-
-  // File names are offered only where a line below asks for them.
-  out += complete + " -f\n";
-
-  // The beginning of lines that apply as long as the user has typed none of the commands.
-  std::string before_command = complete + " -n 'not __fish_seen_subcommand_from";
-  for (const CommandDescription& command : program.commands)
-    before_command += " " + std::string(command.name);
-  before_command += "'";
-
-  for (const OptionDescription& option : program.options_before_command)
-    out += before_command + write_fish_option(option);
-
-  // A command is offered until one was typed, and its arguments and options are offered after it.
-  for (const CommandDescription& command : program.commands) {
-    out += fmt::format("{} -a {} -d {}\n", before_command, command.name,
-                       shell_quoted(command.purpose));
-    const std::string after_command =
-        fmt::format("{} -n '__fish_seen_subcommand_from {}'", complete, command.name);
-    for (const ValueWord& word : command.argument_words) {
-      if (word.is_file) out += after_command + " -F\n";
-      const std::string words = write_fish_words(word);
-      if (!words.empty()) out += after_command + words + "\n";
-    }
-    out += write_fish_options(command, after_command);
-  }
-
+  out += has_no_commands(program) ? complete_fish_without_commands(program, complete)
+                                  : complete_fish_with_commands(program, complete);
   return fill_in_function_prefix(program, std::move(out));
 }
 
@@ -667,6 +699,14 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"agents", nullptr, "", page_files::kAgentsMd},
 });
 
+Error make_unknown_topic_error(std::string_view topic) {
+  std::vector<std::string> names;
+  names.reserve(kTopics.size());
+  for (const Topic& offered : kTopics) names.emplace_back(offered.name);
+  return {fmt::format("there is no help on {}", cited(topic)),
+          fmt::format("name an option, or one of the topics {}", listed(names, "or"))};
+}
+
 /// Returns the page of a topic, or the help on all of its options.
 std::string write_topic(const Topic& topic) {
   // The text of an embedded page begins with a line break that the page itself does not have.
@@ -677,6 +717,83 @@ std::string write_topic(const Topic& topic) {
     if (topic.has_option(option)) append_option_with_details(out, describe_option(option));
   if (!topic.closing_text.empty()) out += "\n" + write_paragraph(topic.closing_text);
   return out;
+}
+
+/// Returns the section of the manual page with the paragraphs, if there are any.
+std::string write_man_description(const ProgramDescription& program) {
+  std::string section;
+  if (!program.paragraphs.empty()) section = ".SH DESCRIPTION\n";
+  std::string separator;  // stands before each paragraph but the first
+  for (const std::string_view text : program.paragraphs) {
+    section += separator + write_roff_lines(text);
+    separator = ".PP\n";
+  }
+  return section;
+}
+
+/// Returns the section of the manual page with the examples, if there are any.
+std::string write_man_examples(const ProgramDescription& program) {
+  if (program.examples.empty()) return "";
+  std::string section = ".SH EXAMPLES\n.nf\n";
+  for (const std::string_view example : program.examples)
+    section += escape_for_roff(example) + "\n";
+  return section + ".fi\n";
+}
+
+/// Returns the section of the manual page with other manual pages, such as "perf-stat (1)".
+std::string write_man_see_also(const ProgramDescription& program) {
+  std::string section = ".SH SEE ALSO\n";
+  for (const std::string_view page : program.see_also) {
+    const bool is_last = page == program.see_also.back();
+    section += fmt::format(".BR {}{}\n", escape_for_roff(page), is_last ? "" : ",");
+  }
+  return section;
+}
+
+constexpr auto kExitStatuses = std::to_array<Meaning>({
+    {"0", "lauka measured everything, and every gate passed or was inconclusive"},
+    {"1", "a command failed, or lauka could not measure it"},
+    {"2",
+     "lauka did not understand the command line, or this machine cannot measure what you asked "
+     "for; lauka ran nothing"},
+    {"3", "a gate failed"},
+    {"4",
+     "a gate was inconclusive (only with --fail-if-inconclusive, which can choose another "
+     "status)"},
+    {"5", "the second command was not kept (only with --keep-if or --keep-if-faster)"},
+    {"128+N", "signal N ended lauka"},
+});
+
+constexpr auto kEnvironmentVariables = std::to_array<Meaning>({
+    {"NO_COLOR", "If it is set, --color auto shows no colour, and lauka shows no progress bar."},
+    {"CLICOLOR_FORCE",
+     "If it is set to anything but 0, --color auto shows colour even if the output is not a "
+     "terminal."},
+    {"LAUKA_ITERATION",
+     "lauka sets it for --prepare and --conclude, to tell them which run they belong to."},
+    {"LAUKA_METRICS",
+     "lauka sets it for each run, to the path of a file. The run may append lines NAME VALUE "
+     "[UNIT] [higher|lower] [sum|mean|last] to this file. Each NAME becomes a metric."},
+    {"PATH", "lauka looks for commands without a slash in these folders."},
+    {"TMPDIR",
+     "While it measures, lauka keeps the files of LAUKA_METRICS and of the engines cachegrind "
+     "and dhat in this folder (default /dev/shm, or else /tmp)."},
+});
+
+/// Describes the options of lauka, which belong to its only command.
+CommandDescription describe_only_command() {
+  CommandDescription only_command{
+      .argument_usage = "COMMAND",
+      .argument_words = {{.word_placeholder = "command", .is_command = true}}};
+  constexpr auto titles = std::to_array<std::string_view>(
+      {"Runs", "Commands", "What is measured", "Deltas and the gate", "Output"});
+  for (const OptionInfo& option : option_table()) {
+    const std::string_view title = titles.at(static_cast<std::size_t>(option.group));
+    if (only_command.groups.empty() || only_command.groups.back().title != title)
+      only_command.groups.push_back({title});
+    only_command.groups.back().options.push_back(describe_option(option));
+  }
+  return only_command;
 }
 
 }  // namespace
@@ -724,13 +841,7 @@ Result<std::string> help_on(std::string_view topic) {
   const std::size_t dashes = topic.starts_with("--") ? 2 : 0;
   const OptionInfo* option =
       topic.size() == 1 ? find_option(topic.front()) : option_of_key(topic.substr(dashes));
-  if (option == nullptr) {
-    std::vector<std::string> names;
-    names.reserve(kTopics.size());
-    for (const Topic& offered : kTopics) names.emplace_back(offered.name);
-    return Error{fmt::format("there is no help on {}", cited(topic)),
-                 fmt::format("name an option, or one of the topics {}", listed(names, "or"))};
-  }
+  if (option == nullptr) return make_unknown_topic_error(topic);
 
   std::string out;
   append_option_with_details(out, describe_option(*option));
@@ -787,37 +898,16 @@ std::string man_page(const ProgramDescription& program) {
   out += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", escape_for_roff(program.name),
                      escape_for_roff(program.purpose));
 
-  // A separator stands before each command, and each paragraph, but the first.
-  std::string separator;
+  std::string separator;  // stands before each command but the first
   for (const CommandDescription& command : program.commands) {
     out += separator + write_man_synopsis(program, command);
     separator = ".br\n";
   }
 
-  if (!program.paragraphs.empty()) out += ".SH DESCRIPTION\n";
-  separator.clear();
-  for (const std::string_view text : program.paragraphs) {
-    out += separator + write_roff_lines(text);
-    separator = ".PP\n";
-  }
-
-  out += write_man_commands(program) + write_man_meanings("EXIT STATUS", program.exit_statuses) +
-         write_man_meanings("ENVIRONMENT", program.environment_variables);
-
-  if (!program.examples.empty()) {
-    out += ".SH EXAMPLES\n.nf\n";
-    for (const std::string_view example : program.examples) out += escape_for_roff(example) + "\n";
-    out += ".fi\n";
-  }
-
-  // Other manual pages, such as "perf-stat (1)", with a comma after each but the last.
-  out += ".SH SEE ALSO\n";
-  for (const std::string_view page : program.see_also) {
-    const bool is_last = page == program.see_also.back();
-    out += fmt::format(".BR {}{}\n", escape_for_roff(page), is_last ? "" : ",");
-  }
-
-  return out;
+  return out + write_man_description(program) + write_man_commands(program) +
+         write_man_meanings("EXIT STATUS", program.exit_statuses) +
+         write_man_meanings("ENVIRONMENT", program.environment_variables) +
+         write_man_examples(program) + write_man_see_also(program);
 }
 
 std::string completion(const ProgramDescription& program, std::string_view shell) {
@@ -845,51 +935,11 @@ ProgramDescription lauka_description() {
       "lauka -qr 10 --metrics all --export-csv - true",
   };
 
-  lauka.exit_statuses = {
-      {"0", "lauka measured everything, and every gate passed or was inconclusive"},
-      {"1", "a command failed, or lauka could not measure it"},
-      {"2",
-       "lauka did not understand the command line, or this machine cannot measure what you asked "
-       "for; lauka ran nothing"},
-      {"3", "a gate failed"},
-      {"4",
-       "a gate was inconclusive (only with --fail-if-inconclusive, which can choose another "
-       "status)"},
-      {"5", "the second command was not kept (only with --keep-if or --keep-if-faster)"},
-      {"128+N", "signal N ended lauka"},
-  };
-
-  lauka.environment_variables = {
-      {"NO_COLOR", "If it is set, --color auto shows no colour, and lauka shows no progress bar."},
-      {"CLICOLOR_FORCE",
-       "If it is set to anything but 0, --color auto shows colour even if the output is not a "
-       "terminal."},
-      {"LAUKA_ITERATION",
-       "lauka sets it for --prepare and --conclude, to tell them which run they belong to."},
-      {"LAUKA_METRICS",
-       "lauka sets it for each run, to the path of a file. The run may append lines NAME VALUE "
-       "[UNIT] [higher|lower] [sum|mean|last] to this file. Each NAME becomes a metric."},
-      {"PATH", "lauka looks for commands without a slash in these folders."},
-      {"TMPDIR",
-       "While it measures, lauka keeps the files of LAUKA_METRICS and of the engines cachegrind "
-       "and dhat in this folder (default /dev/shm, or else /tmp)."},
-  };
-
+  lauka.exit_statuses.assign(kExitStatuses.begin(), kExitStatuses.end());
+  lauka.environment_variables.assign(kEnvironmentVariables.begin(), kEnvironmentVariables.end());
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};
 
-  CommandDescription only_command{
-      .argument_usage = "COMMAND",
-      .argument_words = {{.word_placeholder = "command", .is_command = true}}};
-  constexpr auto titles = std::to_array<std::string_view>(
-      {"Runs", "Commands", "What is measured", "Deltas and the gate", "Output"});
-  for (const OptionInfo& option : option_table()) {
-    const std::string_view title = titles.at(static_cast<std::size_t>(option.group));
-    if (only_command.groups.empty() || only_command.groups.back().title != title)
-      only_command.groups.push_back({title});
-    only_command.groups.back().options.push_back(describe_option(option));
-  }
-
-  lauka.commands.push_back(std::move(only_command));
+  lauka.commands.push_back(describe_only_command());
   return lauka;
 }
 

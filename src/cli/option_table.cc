@@ -586,6 +586,26 @@ constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size(
                               kAroundCommands.size() + kMeasured.size() + kGate.size() +
                               kExports.size() + kOutput.size();
 
+constexpr OptionInfo make_hook_option(const HookRow& row) {
+  return {.name = row.name,
+          .letter = row.letter,
+          .value_form = ValueForm::Value,
+          .value_placeholder = "CMD",
+          .help = row.help,
+          .apply = add_hook,
+          .rules = brief(row.brief)};
+}
+
+constexpr OptionInfo make_export_option(const ExportRow& row) {
+  return {.name = row.option,
+          .letter = '\0',
+          .value_form = ValueForm::Value,
+          .value_placeholder = "FILE",
+          .help = row.help,
+          .apply = add_export,
+          .rules = brief(row.brief, kOfSession)};
+}
+
 /// Joins the options of all sections into one table, in the order in which --help shows them. Hooks
 /// and exports have tables of their own, from which their options are made.
 constexpr std::array<OptionInfo, kRows> make_table() {
@@ -603,25 +623,11 @@ constexpr std::array<OptionInfo, kRows> make_table() {
 
   add_rows(OptionSection::Runs, kRuns);
   add_rows(OptionSection::Commands, kCommands);
-  for (const HookRow& row : kHookKinds)
-    add_row(OptionSection::Commands, {.name = row.name,
-                                      .letter = row.letter,
-                                      .value_form = ValueForm::Value,
-                                      .value_placeholder = "CMD",
-                                      .help = row.help,
-                                      .apply = add_hook,
-                                      .rules = brief(row.brief)});
+  for (const HookRow& row : kHookKinds) add_row(OptionSection::Commands, make_hook_option(row));
   add_rows(OptionSection::Commands, kAroundCommands);
   add_rows(OptionSection::Measured, kMeasured);
   add_rows(OptionSection::Gate, kGate);
-  for (const ExportRow& row : kExports)
-    add_row(OptionSection::Output, {.name = row.option,
-                                    .letter = '\0',
-                                    .value_form = ValueForm::Value,
-                                    .value_placeholder = "FILE",
-                                    .help = row.help,
-                                    .apply = add_export,
-                                    .rules = brief(row.brief, kOfSession)});
+  for (const ExportRow& row : kExports) add_row(OptionSection::Output, make_export_option(row));
   add_rows(OptionSection::Output, kOutput);
 
   // The names of the engines are in a table of their own, too.

@@ -166,42 +166,51 @@ struct ForgottenQuotes {
   std::size_t words_before_dash = 0;  ///< number of words up to the command's first word
 };
 
+/// Returns the words before the first one that is certainly meant for lauka.
+WordSpan find_words_of_command(WordSpan words) {
+  const auto is_for_lauka = [](const std::string& word) {
+    return word == "--" || (word.starts_with("--") && find_typed_option(word) != nullptr);
+  };
+  const auto end = std::ranges::find_if(words, is_for_lauka);
+  return words.first(static_cast<std::size_t>(end - words.begin()));
+}
+
+/// Returns an error if lauka would run a word of the command as a hook, or would list events
+/// instead of measuring.
+std::optional<Error> refuse_harmful_option(WordSpan words, const std::string& quoted_command) {
+  const OptionInfo* harmful = find_harmful_option(words.subspan(1));
+  if (harmful == nullptr) return std::nullopt;
+  return Error{
+      fmt::format("'-{}' after {} would be read as lauka's option --{}", harmful->letter,
+                  cited(words[0]), harmful->name),
+      fmt::format("quote the command as {}, or put lauka's options first", quoted_command)};
+}
+
+/// True if lauka can read the option after a command's first word, but it may still be the
+/// program's. An option with a valid number was probably meant for lauka, but any text is a valid
+/// NAME.
+bool may_be_programs_option(const OptionWord& dash_word) {
+  return !dash_word.options.empty() &&
+         (dash_word.is_whole() || dash_word.options.back()->value_placeholder == "NAME");
+}
+
 /// Describes the slip in "lauka sort -r f", in which lauka reads -r as its own option, but the user
 /// may have meant the command 'sort -r f'. `words` begin with the command's first word and a word
 /// with a dash: "sort -r f".
 ForgottenQuotes describe_forgotten_quotes(WordSpan words) {
-  // The command ends before the first word that is certainly meant for lauka.
-  const auto is_for_lauka = [](const std::string& word) {
-    return word == "--" || (word.starts_with("--") && find_typed_option(word) != nullptr);
-  };
-  const auto command_end = std::ranges::find_if(words, is_for_lauka);
-  const auto command_words = static_cast<std::size_t>(command_end - words.begin());
-  const std::string quoted_command = quote_command(words.first(command_words));
+  const std::string quoted_command = quote_command(find_words_of_command(words));
   const std::string program = cited(words[0]);
   const OptionWord dash_word = read_option_word(words[1]);
   const std::string typed_option = cited(words[1].substr(0, words[1].find('=')));
 
   ForgottenQuotes forgotten;
+  forgotten.refusal = refuse_harmful_option(words, quoted_command);
 
-  // The call is refused if lauka would run a word of the command as a hook, or would list events
-  // instead of measuring.
-  if (const OptionInfo* harmful = find_harmful_option(words.subspan(1)); harmful != nullptr)
-    forgotten.refusal =
-        Error{fmt::format("'-{}' after {} would be read as lauka's option --{}", harmful->letter,
-                          program, harmful->name),
-              fmt::format("quote the command as {}, or put lauka's options first", quoted_command)};
-
-  // The tip is added to any error in these words.
+  // The tip is added to any error in these words, and the note is shown if they are no error.
   forgotten.quotes = {.quoted_line = quoted_command,
                       .tip = fmt::format("if {} belongs to {}, quote the command as {}",
                                          typed_option, program, quoted_command)};
-
-  // The note is shown if the words are no error, but the option may still be the program's. An
-  // option with a valid number was probably meant for lauka, but any text is a valid NAME.
-  const bool may_be_programs_option =
-      !dash_word.options.empty() &&
-      (dash_word.is_whole() || dash_word.options.back()->value_placeholder == "NAME");
-  if (may_be_programs_option)
+  if (may_be_programs_option(dash_word))
     forgotten.quotes.note =
         fmt::format("{} after {} was read as lauka's option {}; {}", typed_option, program,
                     dash_word.options.front()->spelling(), forgotten.quotes.tip);
@@ -431,6 +440,38 @@ std::string_view find_intended_name(std::string_view name, std::string_view next
   return nearest(name, names);
 }
 
+/// Returns the word after `word` on the command line; empty if there is none.
+std::string_view find_next_word(const Words& words, const std::string& word) {
+  const auto found = std::ranges::find(words, word);
+  const bool has_next = std::ranges::distance(found, words.end()) > 1;
+  return has_next ? std::string_view(*std::next(found)) : "";
+}
+
+/// True if the unknown option is one of several letters in `word` that can be shown alone.
+bool is_one_of_several_letters(const po::option& typed, const std::string& word) {
+  // The key of an unknown letter is a dash and one byte. In UTF-8, a byte whose highest bit is set
+  // is only a part of a letter.
+  const bool is_one = !word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2;
+  const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
+  return is_one && is_whole_letter;
+}
+
+/// Returns the remedy for an option of another tool; empty for any other option.
+std::string_view find_remedy_for_other_tool(std::string_view spelled) {
+  const auto* const found =
+      std::ranges::find(kOptionsOfOtherTools, spelled, [](const auto& row) { return row.first; });
+  return found == kOptionsOfOtherTools.end() ? std::string_view() : found->second;
+}
+
+/// Returns the name of the option that the user probably meant by `spelled`; empty if none is
+/// similar, and for a letter, which would be similar to many names. `next_word`: the word after it.
+std::string_view find_intended_option(std::string_view spelled, std::string_view next_word) {
+  const bool is_letter = spelled.size() <= 2;
+  if (is_letter) return "";
+  const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
+  return find_intended_name(spelled.substr(dashes), next_word);
+}
+
 /// Returns an error for an option that lauka does not have, with what the user probably meant as
 /// the remedy. `words`: the whole command line.
 Error make_unknown_option_error(const po::option& typed, const Words& words) {
@@ -444,30 +485,14 @@ Error make_unknown_option_error(const po::option& typed, const Words& words) {
     return Error{fmt::format("-{} takes no value", spelled.back()), "write " + spelled};
 
   const std::string what = fmt::format("unknown option {}", cited(spelled));
-  const auto* const of_other_tool =
-      std::ranges::find(kOptionsOfOtherTools, spelled, [](const auto& row) { return row.first; });
-  if (of_other_tool != kOptionsOfOtherTools.end())
-    return Error{what, std::string(of_other_tool->second)};
-
-  // The key of an unknown letter is a dash and one byte. In UTF-8, a byte whose highest bit is set
-  // is only a part of a letter, and cannot be shown alone.
-  const bool is_one_of_several_letters =
-      !word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2;
-  const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
-  if (is_one_of_several_letters && is_whole_letter)
+  if (const auto remedy = find_remedy_for_other_tool(spelled); !remedy.empty())
+    return Error{what, std::string(remedy)};
+  if (is_one_of_several_letters(typed, word))
     return Error{fmt::format("unknown option {} in {}", cited(typed.string_key), cited(word)),
                  kSeeHelp};
 
-  const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
-  const auto typed_word = std::ranges::find(words, word);
-  const bool has_next = std::ranges::distance(typed_word, words.end()) > 1;
-  const std::string_view intended =
-      find_intended_name(std::string_view(spelled).substr(dashes),
-                         has_next ? std::string_view(*std::next(typed_word)) : "");
-
-  // Any letter would be similar to many names.
-  const bool is_letter = spelled.size() <= 2;
-  if (is_letter || intended.empty()) return Error{what, kSeeHelp};
+  const std::string_view intended = find_intended_option(spelled, find_next_word(words, word));
+  if (intended.empty()) return Error{what, kSeeHelp};
   return Error{.what = what,
                .remedy = fmt::format("did you mean --{}? {}", intended, kSeeHelp),
                .unknown_name = spelled,
@@ -555,46 +580,62 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed_options, c
   return draft;
 }
 
-/// Returns an error if there is no command, but the last option's value looks like a command: "-P n
-/// 1 'sleep {n}'". `ends_in_dashes`: the last word is "--", which shows that the value before it is
-/// meant as one.
-std::optional<Error> find_command_taken_as_value(const std::vector<po::option>& typed,
-                                                 const ParsedOptions& draft, bool ends_in_dashes) {
+/// True if the call needs a command to measure, and has none.
+bool lacks_command(const ParsedOptions& draft) {
   const Options& options = draft.options;
   const bool has_command =
       !options.commands.command_lines.empty() || draft.reference_command.has_value();
   const bool needs_no_command = options.inquiry || !options.saved_session_files.empty() ||
                                 options.suite.suite_path || options.gates.series_file;
-  if (has_command || needs_no_command || typed.empty() || ends_in_dashes) return std::nullopt;
+  return !has_command && !needs_no_command;
+}
 
-  // A value that the option has accepted can only be a command if the option takes any text.
+/// True if the last word of the option's value may be a file's name.
+bool ends_in_file(const OptionInfo& option) {
+  return option.value_placeholder == "FILE";
+}
+
+/// True if the last word of the option's value is the MAX of -P VAR MIN MAX.
+bool ends_in_max(const OptionInfo& option) {
+  return option.value_form == ValueForm::ThreeWords;
+}
+
+/// True if `word`, the last one of a value that the option has accepted, looks like a command.
+bool looks_like_command(const OptionInfo& option, const std::string& word) {
+  const std::string_view placeholder = option.value_placeholder;
+  const bool takes_any_text = placeholder == "NAME" || placeholder == "CMD" ||
+                              ends_in_file(option) || takes_several_words(option);
+  if (!takes_any_text) return false;
+
+  // A command has a blank or a {variable}. Any word could be a program's name, but this is only
+  // likely for FILE, and for MAX, which should be a number.
+  const bool is_not_number = word.find_first_not_of("+-.0123456789") != std::string::npos;
+  return ends_in_file(option) || word.find_first_of(" {") != std::string::npos ||
+         (ends_in_max(option) && is_not_number);
+}
+
+/// Returns what the last word of the option's value is called in messages.
+std::string_view name_last_word(const OptionInfo& option) {
+  if (ends_in_max(option)) return "MAX";
+  return ends_in_file(option) ? "FILE" : "its value";
+}
+
+/// Returns an error if there is no command, but the last option's value looks like a command: "-P n
+/// 1 'sleep {n}'". `ends_in_dashes`: the last word is "--", which shows that the value before it is
+/// meant as one.
+std::optional<Error> find_command_taken_as_value(const std::vector<po::option>& typed,
+                                                 const ParsedOptions& draft, bool ends_in_dashes) {
+  if (!lacks_command(draft) || typed.empty() || ends_in_dashes) return std::nullopt;
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
   if (option == nullptr || last.value.empty()) return std::nullopt;
 
-  const std::string_view placeholder = option->value_placeholder;
-  const bool takes_any_text = placeholder == "NAME" || placeholder == "CMD" ||
-                              placeholder == "FILE" || takes_several_words(*option);
-  if (!takes_any_text) return std::nullopt;
-
-  // A command has a blank or a {variable}. Any word could be a program's name, but this is only
-  // likely for FILE, and for the MAX of -P VAR MIN MAX, which should be a number.
   const std::string& word = last.value.back();
-  const bool is_file = placeholder == "FILE";
-  const bool is_max = option->value_form == ValueForm::ThreeWords;
-  const bool is_not_number = word.find_first_not_of("+-.0123456789") != std::string::npos;
-  const bool looks_like_command =
-      is_file || word.find_first_of(" {") != std::string::npos || (is_max && is_not_number);
-  if (!looks_like_command) return std::nullopt;
-
-  std::string_view what_it_was_taken_for = "its value";
-  if (is_max)
-    what_it_was_taken_for = "MAX";
-  else if (is_file)
-    what_it_was_taken_for = "FILE";
+  if (!looks_like_command(*option, word)) return std::nullopt;
   return Error{
       fmt::format("there is no command to measure, because {} takes {}, and lauka took {} for {}",
-                  option->spelling(), placeholder, cited(word), what_it_was_taken_for),
+                  option->spelling(), option->value_placeholder, cited(word),
+                  name_last_word(*option)),
       fmt::format("write {} COMMAND", option->usage())};
 }
 
@@ -632,6 +673,17 @@ Result<Options> parse_words(const Words& words) {
   return complete_options(*std::move(draft));
 }
 
+/// Adds the tip about forgotten quotes to an error of `words`. If the option after the command has
+/// caused the error, the tip replaces the remedy.
+Error add_tip(const Error& error, const ForgottenQuotes& forgotten, const Words& words) {
+  // The option did not cause an error that is there without it.
+  const auto end = words.begin() + static_cast<std::ptrdiff_t>(forgotten.words_before_dash);
+  const auto without = parse_words(Words(words.begin(), end));
+  const bool is_of_option = without || without.error() != error;
+  return is_of_option ? Error{error.what, forgotten.quotes.tip}
+                      : with_second_remedy(error, forgotten.quotes.tip);
+}
+
 }  // namespace
 
 Result<Options> parse(int argc, const char* const* argv) {
@@ -644,13 +696,7 @@ Result<Options> parse(int argc, const char* const* argv) {
   if (!forgotten) return options;
   if (options) options->commands.unquoted_command = forgotten->quotes;
   if (options || options.error().has_similar || forgotten->quotes.tip.empty()) return options;
-
-  // The option after the command did not cause an error that is there without it.
-  const auto end = words.begin() + static_cast<std::ptrdiff_t>(forgotten->words_before_dash);
-  const auto without = parse_words(Words(words.begin(), end));
-  const bool is_of_option = without || without.error() != options.error();
-  return is_of_option ? Error{options.error().what, forgotten->quotes.tip}
-                      : with_second_remedy(options.error(), forgotten->quotes.tip);
+  return add_tip(options.error(), *forgotten, words);
 }
 
 }  // namespace lauka::cli

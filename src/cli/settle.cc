@@ -25,6 +25,11 @@ bool is_given(const ParsedOptions& draft, std::string_view name) {
          draft.applied_options.end();
 }
 
+/// True with --tune=compare.
+bool compares_tuning(const RunOptions& options) {
+  return options.tune && options.tune->compares;
+}
+
 std::string choose_metric_of_slower(const CountingOptions& options) {
   return std::string(options.measures_region ? kRegionTime : metric_name_of(Role::WallTime));
 }
@@ -51,49 +56,46 @@ Result<void> settle_numbers_of_runs(ParsedOptions& draft) {
   return {};
 }
 
-/// Checks --layouts, which measures several builds (layouts) of each command. Each layout must run
-/// equally often, so the limits of runs become multiples of the number of layouts.
-Result<void> settle_layouts(ParsedOptions& draft) {
+Result<void> refuse_builds_without_layouts(const ParsedOptions& draft) {
+  for (const std::string_view name : {"build", "build-jobs"})
+    if (is_given(draft, name))
+      return Error{fmt::format("--{} has no effect without --layouts", name),
+                   "add --layouts N, or use --setup to build a single program"};
+  return {};
+}
+
+/// Refuses a number of runs of which each layout cannot have the same share.
+Result<void> check_runs_of_layouts(std::uint64_t runs, std::uint64_t layouts) {
+  if (runs % layouts == 0) return {};
+  const std::uint64_t multiple_below = runs / layouts * layouts;
+  const std::uint64_t multiple_above = multiple_below + layouts;
+  const std::string smaller_choice =
+      multiple_below > 0 ? fmt::format("{} or ", multiple_below) : "";
+  return Error{fmt::format("--runs {} cannot be divided among {} layouts", runs, layouts),
+               fmt::format("give {}{}, because each layout must run equally often", smaller_choice,
+                           multiple_above)};
+}
+
+/// `fewest_runs`: the smallest multiple of the number of layouts that --min-runs allows.
+Error make_no_multiple_error(const RunOptions& run, std::uint64_t fewest_runs) {
+  return {fmt::format("no multiple of {}, the number of layouts, lies between --min-runs {} and "
+                      "--max-runs {}",
+                      *run.layouts, run.min_runs, *run.max_runs),
+          fmt::format("raise --max-runs to {}, because each layout must run equally often",
+                      fewest_runs)};
+}
+
+/// Makes the limits of runs multiples of the number of layouts, or refuses them.
+Result<void> settle_limits_of_runs(ParsedOptions& draft) {
   RunOptions& run = draft.options.run;
-  if (!run.layouts) {
-    for (const std::string_view name : {"build", "build-jobs"})
-      if (is_given(draft, name))
-        return Error{fmt::format("--{} has no effect without --layouts", name),
-                     "add --layouts N, or use --setup to build a single program"};
-    return {};
-  }
-
-  const std::uint64_t layouts = *run.layouts;
-  if (is_given(draft, "build-jobs") && draft.options.commands.build_commands.empty())
-    return Error{"--build-jobs has no effect without --build", "add --build CMD, or leave it out"};
-  if (run.tune && run.tune->compares)
-    return Error{
-        "--tune=compare cannot be combined with --layouts, because one compares runs and the other "
-        "builds",
-        "use only one of them"};
-
-  if (run.runs && *run.runs % layouts != 0) {
-    const std::uint64_t multiple_below = *run.runs / layouts * layouts;
-    const std::uint64_t multiple_above = multiple_below + layouts;
-    const std::string smaller_choice =
-        multiple_below > 0 ? fmt::format("{} or ", multiple_below) : "";
-    return Error{fmt::format("--runs {} cannot be divided among {} layouts", *run.runs, layouts),
-                 fmt::format("give {}{}, because each layout must run equally often",
-                             smaller_choice, multiple_above)};
-  }
-
-  // The rest is about the limits of runs. A sweep runs each layout once.
   if (!run.max_runs) return {};
+
+  // A sweep runs each layout once.
+  const std::uint64_t layouts = *run.layouts;
   const std::uint64_t fewest_sweeps = (run.min_runs + layouts - 1) / layouts;
   const std::uint64_t fewest_runs = fewest_sweeps * layouts;
   if (is_given(draft, "min-runs") && fewest_runs > *run.max_runs)
-    return Error{
-        fmt::format("no multiple of {}, the number of layouts, lies between --min-runs {} and "
-                    "--max-runs {}",
-                    layouts, run.min_runs, *run.max_runs),
-        fmt::format("raise --max-runs to {}, because each layout must run equally often",
-                    fewest_runs)};
-
+    return make_no_multiple_error(run, fewest_runs);
   if (*run.max_runs < layouts)
     return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
                              *run.max_runs, layouts),
@@ -106,39 +108,77 @@ Result<void> settle_layouts(ParsedOptions& draft) {
   return {};
 }
 
-/// Refuses options that make no sense in a race (--race), which drops each command as soon as it is
+/// Checks --layouts, which measures several builds (layouts) of each command. Each layout must run
+/// equally often.
+Result<void> settle_layouts(ParsedOptions& draft) {
+  const RunOptions& run = draft.options.run;
+  if (!run.layouts) return refuse_builds_without_layouts(draft);
+  if (is_given(draft, "build-jobs") && draft.options.commands.build_commands.empty())
+    return Error{"--build-jobs has no effect without --build", "add --build CMD, or leave it out"};
+  if (compares_tuning(run))
+    return Error{
+        "--tune=compare cannot be combined with --layouts, because one compares runs and the other "
+        "builds",
+        "use only one of them"};
+
+  if (run.runs)
+    if (auto fits = check_runs_of_layouts(*run.runs, *run.layouts); !fits) return fits;
+  return settle_limits_of_runs(draft);
+}
+
+/// An option that makes no sense in a race (--race), which drops each command as soon as it is
 /// shown to be worse than another one.
+struct UnfitForRace {
+  std::string_view option{};
+  bool (*is_given)(const ParsedOptions& draft);
+  std::string_view why{};
+  std::string_view remedy{};
+};
+
+constexpr std::string_view kWhyNoGateInRace =
+    "a race drops commands before a gate on them could be decided";
+constexpr std::string_view kRemedyForGateInRace =
+    "run the race first, and then measure its winner with the gate";
+
+constexpr auto kUnfitForRace = std::to_array<UnfitForRace>({
+    {"--baseline",
+     [](const ParsedOptions& draft) { return draft.options.gates.baseline_file.has_value(); },
+     "a race compares the commands with each other in common rounds",
+     "add the earlier program to the commands"},
+    {"--fail-if", [](const ParsedOptions& draft) { return is_given(draft, "fail-if"); },
+     kWhyNoGateInRace, kRemedyForGateInRace},
+    {"--fail-if-slower",
+     [](const ParsedOptions& draft) { return is_given(draft, "fail-if-slower"); }, kWhyNoGateInRace,
+     kRemedyForGateInRace},
+    {"--keep-if", [](const ParsedOptions& draft) { return is_given(draft, "keep-if"); },
+     kWhyNoGateInRace, kRemedyForGateInRace},
+    {"--keep-if-faster",
+     [](const ParsedOptions& draft) { return is_given(draft, "keep-if-faster"); }, kWhyNoGateInRace,
+     kRemedyForGateInRace},
+    {"--precision",
+     [](const ParsedOptions& draft) { return draft.options.gates.max_half_width.has_value(); },
+     "a race ends as soon as its winner is known", "use only one of them"},
+    {"--anchor",
+     [](const ParsedOptions& draft) { return draft.options.gates.anchor_command.has_value(); },
+     "a race may drop the anchor", "use only one of them"},
+    {"--runs", [](const ParsedOptions& draft) { return draft.options.run.runs.has_value(); },
+     "commands leave a race after different numbers of runs", "limit the rounds with --max-runs N"},
+    {"--order sequential",
+     [](const ParsedOptions& draft) { return draft.options.run.order == Order::Sequential; },
+     "a race compares the commands in common rounds", "use --order random"},
+    {"--tune=compare",
+     [](const ParsedOptions& draft) { return compares_tuning(draft.options.run); },
+     "commands that have left the race have no untuned runs to compare", "use --tune"},
+});
+
+/// Refuses options that make no sense in a race.
 Result<void> settle_race(ParsedOptions& draft) {
-  const Options& options = draft.options;
-  if (!options.run.race_limit) return {};
-
-  const auto refuse = [](std::string_view option, std::string_view why, std::string_view remedy) {
-    return Error{fmt::format("--race cannot be combined with {}, because {}", option, why),
-                 std::string(remedy)};
-  };
-  const std::string_view use_only_one = "use only one of them";
-
-  if (options.gates.baseline_file)
-    return refuse("--baseline", "a race compares the commands with each other in common rounds",
-                  "add the earlier program to the commands");
-  for (const std::string_view gate : {"fail-if", "fail-if-slower", "keep-if", "keep-if-faster"})
-    if (is_given(draft, gate))
-      return refuse(fmt::format("--{}", gate),
-                    "a race drops commands before a gate on them could be decided",
-                    "run the race first, and then measure its winner with the gate");
-  if (options.gates.max_half_width)
-    return refuse("--precision", "a race ends as soon as its winner is known", use_only_one);
-  if (options.gates.anchor_command)
-    return refuse("--anchor", "a race may drop the anchor", use_only_one);
-  if (options.run.runs)
-    return refuse("--runs", "commands leave a race after different numbers of runs",
-                  "limit the rounds with --max-runs N");
-  if (options.run.order == Order::Sequential)
-    return refuse("--order sequential", "a race compares the commands in common rounds",
-                  "use --order random");
-  if (options.run.tune && options.run.tune->compares)
-    return refuse("--tune=compare",
-                  "commands that have left the race have no untuned runs to compare", "use --tune");
+  if (!draft.options.run.race_limit) return {};
+  for (const UnfitForRace& unfit : kUnfitForRace)
+    if (unfit.is_given(draft))
+      return Error{
+          fmt::format("--race cannot be combined with {}, because {}", unfit.option, unfit.why),
+          std::string(unfit.remedy)};
   return {};
 }
 
@@ -153,10 +193,8 @@ void remove_duplicates(std::vector<Condition>& gates) {
   }
 }
 
-/// Adds the conditions that --fail-if-slower and --keep-if-faster stand for, and refuses options
-/// that need other gates than there are. The list of gates has two kinds of conditions: gates,
-/// which fail a call, and conditions for keeping, which decide whether the second command is kept.
-Result<void> settle_gates(ParsedOptions& draft) {
+/// Puts the conditions that --keep-if-faster and --fail-if-slower stand for before the others.
+void add_conditions_of_short_options(ParsedOptions& draft) {
   std::vector<Condition>& gates = draft.options.gates.conditions;
 
   // --keep-if-faster=5 stands for --keep-if 'METRIC < -5'. The number is subtracted from 0.0,
@@ -169,6 +207,27 @@ Result<void> settle_gates(ParsedOptions& draft) {
   if (draft.slower_percent)
     gates.insert(gates.begin(), Condition{.metric = choose_metric_of_slower(draft.options.counting),
                                           .limit = GateLimit::of_change(*draft.slower_percent)});
+}
+
+/// Refuses --fail-if-inconclusive if there is no gate.
+Result<void> check_inconclusive_status(const Options& options) {
+  // A session saved earlier may have gates of its own, which are not known yet.
+  const bool has_gate =
+      std::ranges::any_of(options.gates.conditions,
+                          [](const Condition& condition) { return !condition.is_for_keeping(); });
+  const bool may_have_saved_gate = !options.saved_session_files.empty();
+  if (options.gates.inconclusive_status && !has_gate && !may_have_saved_gate)
+    return Error{"--fail-if-inconclusive has no effect without a gate",
+                 "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
+  return {};
+}
+
+/// Completes the list of gates, and refuses options that need other gates than there are. The list
+/// has two kinds of conditions: gates, which fail a call, and conditions for keeping, which decide
+/// whether the second command is kept.
+Result<void> settle_gates(ParsedOptions& draft) {
+  std::vector<Condition>& gates = draft.options.gates.conditions;
+  add_conditions_of_short_options(draft);
   remove_duplicates(gates);
 
   const bool decides_to_keep = std::ranges::any_of(gates, &Condition::is_for_keeping);
@@ -182,14 +241,7 @@ Result<void> settle_gates(ParsedOptions& draft) {
     return Error{"--series has no effect without --keep-if-faster or --keep-if",
                  "add --keep-if-faster=PCT or --keep-if 'METRIC < -PCT'"};
 
-  // A session saved earlier may have gates of its own, which are not known yet.
-  const bool has_gate = std::ranges::any_of(
-      gates, [](const Condition& condition) { return !condition.is_for_keeping(); });
-  const bool may_have_saved_gate = !draft.options.saved_session_files.empty();
-  if (draft.options.gates.inconclusive_status && !has_gate && !may_have_saved_gate)
-    return Error{"--fail-if-inconclusive has no effect without a gate",
-                 "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
-  return {};
+  return check_inconclusive_status(draft.options);
 }
 
 /// Subcommands of perf and other tools, which some users type before their command, and what to
@@ -213,24 +265,31 @@ Result<void> refuse_subcommand(std::span<const std::string> words) {
                            cited(shell_quoted(words)))};
 }
 
-/// Checks the typed commands and their names, and puts the command of --reference before them.
-Result<void> settle_commands(ParsedOptions& draft) {
-  CommandOptions& commands = draft.options.commands;
-  const std::span<const std::string> typed = commands.command_lines;
-  if (auto fits = refuse_subcommand(typed); !fits) return fits;
+/// Refuses a first word that is not needed: the name of a tool's subcommand, or "time".
+Result<void> check_first_word(std::span<const std::string> words) {
+  if (auto fits = refuse_subcommand(words); !fits) return fits;
 
   // As the only command, "time" may be a program that is to be measured.
-  if (typed.size() > 1 && typed[0] == "time")
+  if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed, because lauka times every command",
-                 "write lauka " + shell_quoted(typed.subspan(1))};
+                 "write lauka " + shell_quoted(words.subspan(1))};
+  return {};
+}
 
+/// Refuses more names (-n) than commands.
+Result<void> check_number_of_names(const ParsedOptions& draft) {
   // With parameters, each combination may have a name; make_plan() checks the number of names.
-  if (commands.names.size() > typed.size() && commands.parameters.empty())
-    return Error{fmt::format("there are {} (-n) for {}", plural(commands.names.size(), "name"),
-                             plural(typed.size(), "command")),
-                 draft.reference_command ? "name the reference with --reference-name"
-                                         : "give -n at most once per command"};
+  const CommandOptions& commands = draft.options.commands;
+  const std::size_t typed = commands.command_lines.size();
+  if (commands.names.size() <= typed || !commands.parameters.empty()) return {};
+  return Error{fmt::format("there are {} (-n) for {}", plural(commands.names.size(), "name"),
+                           plural(typed, "command")),
+               draft.reference_command ? "name the reference with --reference-name"
+                                       : "give -n at most once per command"};
+}
 
+/// Puts the command of --reference before the others.
+Result<void> settle_reference(ParsedOptions& draft) {
   // Both would be what the commands are compared with.
   if (draft.reference_command && draft.options.gates.baseline_file)
     return make_contradiction_error("--reference", "--baseline");
@@ -239,16 +298,24 @@ Result<void> settle_commands(ParsedOptions& draft) {
                  "name the first command with -n"};
 
   // -n does not name the reference, so that names do not shift when a reference is added.
+  CommandOptions& commands = draft.options.commands;
   if (draft.reference_command) {
     commands.command_lines.insert(commands.command_lines.begin(),
                                   *std::move(draft.reference_command));
     commands.names.insert(commands.names.begin(), draft.reference_name.value_or(""));
   }
+  return {};
+}
 
-  if (commands.command_lines.empty())
+/// Checks the commands and their names, and adds that of --reference.
+Result<void> settle_commands(ParsedOptions& draft) {
+  const std::vector<std::string>& commands = draft.options.commands.command_lines;
+  if (auto fits = check_first_word(commands); !fits) return fits;
+  if (auto fits = check_number_of_names(draft); !fits) return fits;
+  if (auto settled = settle_reference(draft); !settled) return settled;
+  if (commands.empty())
     return Error{"there is no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
-
   return {};
 }
 
@@ -304,15 +371,40 @@ constexpr auto kOptionsThatAsk = std::to_array<std::pair<InquiryKind, std::strin
     {InquiryKind::Untune, "--untune"},
 });
 
-/// Refuses exports of an answer, except JSON. `question`: the option that asks.
+/// Refuses exports of an answer, except JSON of --check and of the state of a series. `question`:
+/// the option that asks.
 Result<void> check_exports_of_answer(const Options& options, std::string_view question) {
+  const std::vector<ExportTarget>& exports = options.output.exports;
+  const InquiryKind kind = options.inquiry->kind;
+  const bool can_be_exported = kind == InquiryKind::Check || kind == InquiryKind::SeriesState;
+  if (!can_be_exported && !exports.empty())
+    return Error{fmt::format("the answer to {} is printed, so --{} has no effect", question,
+                             exports.front().option),
+                 "leave it out"};
+
   const bool has_others = std::ranges::any_of(
-      options.output.exports,
-      [](const ExportTarget& target) { return target.kind != ExportKind::Json; });
+      exports, [](const ExportTarget& target) { return target.kind != ExportKind::Json; });
   if (has_others)
     return Error{fmt::format("{} can be exported with --export-json only", question),
                  "leave out the other export options"};
   return {};
+}
+
+/// Takes the word after --list-events as its filter, and refuses other commands, except for
+/// --explain-events, which users add to a whole command line. `question`: the option that asks.
+Result<void> settle_commands_of_inquiry(const std::vector<std::string>& commands,
+                                        std::string_view question, Inquiry& inquiry) {
+  if (commands.empty() || inquiry.kind == InquiryKind::ExplainEvents) return {};
+  const bool lists_events = inquiry.kind == InquiryKind::ListEvents;
+  if (lists_events && inquiry.filter_or_topic.empty() && commands.size() == 1) {
+    inquiry.filter_or_topic = commands.front();
+    return {};
+  }
+
+  // If there are several words, the first one may be meant as the filter.
+  return Error{fmt::format("{} runs nothing, so {} has no effect", question,
+                           cited(lists_events ? commands.back() : commands.front())),
+               "leave it out"};
 }
 
 Result<void> settle_check(const Options& options) {
@@ -344,29 +436,9 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
   if (known == kOptionsThatAsk.end()) return {};
   const std::string_view question = known->second;
 
-  // A word after --list-events is its filter, not a command. If there are several, the first one
-  // may be meant as the filter, so the error names the last one.
-  const bool lists_events = inquiry.kind == InquiryKind::ListEvents;
-  if (lists_events && inquiry.filter_or_topic.empty() && commands.size() == 1) {
-    inquiry.filter_or_topic = commands.front();
-  } else if (!commands.empty() && inquiry.kind != InquiryKind::ExplainEvents) {
-    return Error{fmt::format("{} runs nothing, so {} has no effect", question,
-                             cited(lists_events ? commands.back() : commands.front())),
-                 "leave it out"};
-  }
-
-  // Only the answers to these two questions can be exported.
-  const bool has_export =
-      inquiry.kind == InquiryKind::Check || inquiry.kind == InquiryKind::SeriesState;
-  const std::vector<ExportTarget>& exports = draft.options.output.exports;
-  if (has_export) {
-    if (auto fits = check_exports_of_answer(draft.options, question); !fits) return fits;
-  } else if (!exports.empty()) {
-    return Error{fmt::format("the answer to {} is printed, so --{} has no effect", question,
-                             exports.front().option),
-                 "leave it out"};
-  }
-
+  if (auto settled = settle_commands_of_inquiry(commands, question, inquiry); !settled)
+    return settled;
+  if (auto fits = check_exports_of_answer(draft.options, question); !fits) return fits;
   if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
   if (inquiry.kind == InquiryKind::Threads) return settle_threads(draft);
   return {};
@@ -476,6 +548,22 @@ Result<void> check_engine(const CountingOptions& counting) {
   return {};
 }
 
+/// Checks the options of a call that shows saved sessions (--from) or runs commands.
+Result<void> settle_session(ParsedOptions& draft) {
+  // A later part may use what an earlier one has completed, such as the numbers of runs.
+  const bool runs_commands = draft.options.saved_session_files.empty();
+  const std::vector<Result<void> (*)(ParsedOptions&)> parts =
+      runs_commands ? std::vector{settle_contradictions, settle_race,  settle_numbers_of_runs,
+                                  settle_layouts,        settle_gates, settle_commands,
+                                  settle_steps}
+                    : std::vector{settle_gates, settle_saved};
+  for (const auto settle_part : parts)
+    if (auto settled = settle_part(draft); !settled) return settled;
+
+  if (auto settled = settle_functions(draft); !settled) return settled;
+  return check_engine(draft.options.counting);
+}
+
 /// Checks options that depend on each other, and completes them, in a call without a suite or for
 /// one benchmark of a suite. A call asks a question, shows saved sessions (--from), or runs
 /// commands.
@@ -492,19 +580,7 @@ Result<void> settle_call(ParsedOptions& draft) {
     return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
                              cited(*draft.options.counting.event_database_path)),
                  "add one of them, or leave --kpep out"};
-
-  // A later part may use what an earlier one has completed, such as the numbers of runs.
-  const bool runs_commands = draft.options.saved_session_files.empty();
-  const std::vector<Result<void> (*)(ParsedOptions&)> parts =
-      runs_commands ? std::vector{settle_contradictions, settle_race,  settle_numbers_of_runs,
-                                  settle_layouts,        settle_gates, settle_commands,
-                                  settle_steps}
-                    : std::vector{settle_gates, settle_saved};
-  for (const auto settle_part : parts)
-    if (auto settled = settle_part(draft); !settled) return settled;
-
-  if (auto settled = settle_functions(draft); !settled) return settled;
-  return check_engine(draft.options.counting);
+  return settle_session(draft);
 }
 
 /// Refuses options that need --suite, in a call without it. Some of them also work with --from,

@@ -144,42 +144,49 @@ void shorten_list(Words& names, std::size_t max_names) {
   names.push_back(fmt::format("{} more", left_out));
 }
 
+/// Reads `true`, which gives the option once without a word, or `false`, which does not give it.
+Result<std::vector<Words>> read_flag(const OptionInfo& option, bool flag) {
+  if (option.value_form != ValueForm::Nothing && !is_value_optional(option))
+    return Error{option.spelling() + " needs a value", "write it in quotes, or a number"};
+  const std::size_t times = flag ? 1 : 0;
+  return std::vector<Words>(times);
+}
+
+/// Reads the value of a single repetition, or a list with one for each repetition. Returns nullopt
+/// if `value` has another form.
+std::optional<std::vector<Words>> read_values(const OptionInfo& option, const toml::node& value) {
+  if (auto words = to_words(option, value)) return std::vector<Words>{*std::move(words)};
+  const toml::array* list = value.as_array();
+  if (list == nullptr) return std::nullopt;
+
+  std::vector<Words> repetitions;
+  for (const toml::node& element : *list) {
+    auto words = to_words(option, element);
+    if (!words) return std::nullopt;
+    repetitions.push_back(*std::move(words));
+  }
+  return repetitions;
+}
+
+Error make_wrong_form_error(const OptionInfo& option) {
+  const std::size_t words = count_words_if_several(option);
+  if (words == 0) return {option.spelling() + " needs a list of values", "write them in quotes"};
+  return {fmt::format("{} needs {} words", option.spelling(), words),
+          fmt::format("write {} = \"{}\"", option.name, option.value_placeholder)};
+}
+
 /// Reads the value of an option in the file. On the command line, an option may be repeated, so the
 /// result has the words of each repetition. Without any, the option is not given.
 Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml::node& value) {
-  const bool takes_several_words = count_words_if_several(option) > 0;
-
-  // `true` gives the option once without a word, and `false` does not give it.
   const auto* flag = value.as_boolean();
-  if (flag != nullptr && !takes_several_words) {
-    if (option.value_form != ValueForm::Nothing && !is_value_optional(option))
-      return Error{option.spelling() + " needs a value", "write it in quotes, or a number"};
-    const std::size_t times = flag->get() ? 1 : 0;
-    return std::vector<Words>(times);
-  }
-
+  if (flag != nullptr && count_words_if_several(option) == 0) return read_flag(option, flag->get());
   if (option.value_form == ValueForm::Nothing)
     return Error{option.spelling() + " takes no value",
                  fmt::format("write {} = true", option.name)};
 
-  // Any other value is that of a single repetition, or a list with one for each repetition.
-  if (auto words = to_words(option, value)) return std::vector<Words>{*std::move(words)};
-  const Error wrong_form =
-      takes_several_words
-          ? Error{fmt::format("{} needs {} words", option.spelling(),
-                              count_words_if_several(option)),
-                  fmt::format("write {} = \"{}\"", option.name, option.value_placeholder)}
-          : Error{option.spelling() + " needs a list of values", "write them in quotes"};
-
-  const toml::array* list = value.as_array();
-  if (list == nullptr) return wrong_form;
-  std::vector<Words> repetitions;
-  for (const toml::node& element : *list) {
-    auto words = to_words(option, element);
-    if (!words) return wrong_form;
-    repetitions.push_back(*std::move(words));
-  }
-  return repetitions;
+  auto repetitions = read_values(option, value);
+  if (!repetitions) return make_wrong_form_error(option);
+  return *std::move(repetitions);
 }
 
 /// Returns an error for one of the two options that lauka obeys only if the user has typed them.
@@ -200,6 +207,12 @@ Result<void> apply(const Setting& setting, ParsedOptions& draft) {
   }
   return {};
 }
+
+/// The entries of a [[benchmark]] table, without its name.
+struct OwnEntries {
+  Settings settings{};
+  Words commands{};
+};
 
 class SuiteReader {
  public:
@@ -276,21 +289,22 @@ class SuiteReader {
     return error.prefixed(place);
   }
 
+  Error make_unknown_option_error(const Entry& entry) const {
+    // Besides options, a benchmark has a name and commands.
+    std::vector<std::string_view> names = {"name", "commands"};
+    for (const OptionInfo& row : option_table())
+      if (!row.name.empty()) names.push_back(row.name);
+    const std::string_view similar = nearest(entry.key, names);
+    return make_error_at(entry.line, {"unknown option " + cited(entry.key),
+                                      similar.empty() ? "lauka --help lists the options"
+                                                      : fmt::format("did you mean {}?", similar)});
+  }
+
   /// Finds the option that an entry of the file sets. Refuses options that no file may set, which
   /// their scope says.
   Result<const OptionInfo*> find_suite_option(const Entry& entry) const {
     const OptionInfo* option = find_option(entry.key);
-    if (option == nullptr) {
-      // Besides options, a benchmark has a name and commands.
-      std::vector<std::string_view> names = {"name", "commands"};
-      for (const OptionInfo& row : option_table())
-        if (!row.name.empty()) names.push_back(row.name);
-      const std::string_view similar = nearest(entry.key, names);
-      return make_error_at(entry.line,
-                           {"unknown option " + cited(entry.key),
-                            similar.empty() ? "lauka --help lists the options"
-                                            : fmt::format("did you mean {}?", similar)});
-    }
+    if (option == nullptr) return make_unknown_option_error(entry);
 
     if (option->rules.scope == Scope::Call)
       return make_error_at(entry.line,
@@ -357,29 +371,33 @@ class SuiteReader {
     return gates;
   }
 
+  /// Returns the selected benchmarks whose own gates replace typed gates.
+  std::vector<Benchmark*> list_benchmarks_with_replaced_gates() {
+    std::vector<Benchmark*> found;
+    for (Benchmark& benchmark : suite_.benchmarks)
+      if (replaced_gates_by_benchmark_.contains(benchmark.name)) found.push_back(&benchmark);
+    return found;
+  }
+
   /// Tells the user which of the typed gates the suite's file replaces. One note, which the first
   /// such benchmark gets, names all benchmarks, so that a long suite does not repeat it.
   void note_replaced_gates() {
-    std::set<std::string> replaced_gates;
-    Words benchmark_names;
-    Benchmark* first_benchmark = nullptr;
+    const std::vector<Benchmark*> benchmarks = list_benchmarks_with_replaced_gates();
+    if (benchmarks.empty()) return;
 
-    for (Benchmark& benchmark : suite_.benchmarks) {
-      const auto replaced = replaced_gates_by_benchmark_.find(benchmark.name);
-      if (replaced == replaced_gates_by_benchmark_.end()) continue;
-      const auto& [name, gates] = *replaced;
-      replaced_gates.insert(gates.begin(), gates.end());
-      benchmark_names.push_back(cited(name));
-      if (first_benchmark == nullptr) first_benchmark = &benchmark;
+    std::set<std::string> sorted_gates;
+    Words names;
+    for (const Benchmark* benchmark : benchmarks) {
+      const Words& gates = replaced_gates_by_benchmark_.at(benchmark->name);
+      sorted_gates.insert(gates.begin(), gates.end());
+      names.push_back(cited(benchmark->name));
     }
-    if (first_benchmark == nullptr) return;
-
     constexpr std::size_t max_names = 5;
-    shorten_list(benchmark_names, max_names);
-    const std::vector<std::string> list_of_gates(replaced_gates.begin(), replaced_gates.end());
-    first_benchmark->notes.push_back(
-        {"gate_replaced", fmt::format("the gates in the suite's file replace {} in {}",
-                                      listed(list_of_gates), listed(benchmark_names))});
+    shorten_list(names, max_names);
+    benchmarks.front()->notes.push_back(
+        {"gate_replaced",
+         fmt::format("the gates in the suite's file replace {} in {}",
+                     listed(Words(sorted_gates.begin(), sorted_gates.end())), listed(names))});
   }
 
   /// Applies the settings of [defaults], of the command line and of one benchmark. A setting
@@ -435,31 +453,32 @@ class SuiteReader {
     return {};
   }
 
-  /// Adds the benchmark that a [[benchmark]] table describes. If its name mentions parameters,
-  /// these are several benchmarks.
-  Result<void> add_benchmark(const toml::table& table) {
-    const std::size_t line = line_of_toml(table);
-
+  /// Reads a [[benchmark]] table, and sets benchmark_name_.
+  Result<OwnEntries> read_own_entries(const toml::table& table) {
     // The name is read first, because errors in other entries mention it.
     const std::vector<Entry> entries = list_entries(table);
     const auto name_entry = std::ranges::find(entries, "name", &Entry::key);
     if (name_entry == entries.end())
-      return make_error_at(line, {"a benchmark has no name", "write name = \"parse\""});
-    if (auto taken = take_name(*name_entry); !taken) return taken;
+      return make_error_at(line_of_toml(table),
+                           {"a benchmark has no name", "write name = \"parse\""});
+    if (auto taken = take_name(*name_entry); !taken) return taken.error();
 
-    Settings own_settings;
-    Words commands;
+    OwnEntries own;
     for (const Entry& entry : entries) {
       if (entry.key == "name") continue;
-      auto taken = entry.key == "commands" ? take_commands(entry, commands)
-                                           : read_entry(entry, own_settings);
-      if (!taken) return taken;
+      auto taken = entry.key == "commands" ? take_commands(entry, own.commands)
+                                           : read_entry(entry, own.settings);
+      if (!taken) return taken.error();
     }
+    return own;
+  }
 
-    auto draft = read_draft(own_settings, Scope::Benchmark);
+  /// Returns the options of the benchmark in `line` of the file.
+  Result<Options> complete_benchmark(const OwnEntries& own, std::size_t line) const {
+    auto draft = read_draft(own.settings, Scope::Benchmark);
     if (!draft) return draft.error();
-    draft->options.commands.command_lines = std::move(commands);
-    if (draft->options.commands.command_lines.empty() && !draft->reference_command)
+    draft->options.commands.command_lines = own.commands;
+    if (own.commands.empty() && !draft->reference_command)
       return make_error_at(line,
                            {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
 
@@ -468,13 +487,24 @@ class SuiteReader {
     draft->options.gates.inconclusive_status.reset();
     auto options = complete_options(*std::move(draft));
     if (!options) return make_error_at(line, options.error());
+    return options;
+  }
+
+  /// Adds the benchmark that a [[benchmark]] table describes. If its name mentions parameters,
+  /// these are several benchmarks.
+  Result<void> add_benchmark(const toml::table& table) {
+    const auto own = read_own_entries(table);
+    if (!own) return own.error();
+    const std::size_t line = line_of_toml(table);
+    auto options = complete_benchmark(*own, line);
+    if (!options) return options.error();
 
     const std::size_t first_added = suite_.benchmarks.size();
     auto added = add_for_each_value({benchmark_name_, *std::move(options)}, line);
     if (!added) return added;
 
     // The user is told about replaced gates when it is known which benchmarks run.
-    if (const auto replaced = list_replaced_gates(own_settings); !replaced.empty())
+    if (const auto replaced = list_replaced_gates(own->settings); !replaced.empty())
       for (std::size_t b = first_added; b < suite_.benchmarks.size(); ++b)
         replaced_gates_by_benchmark_[suite_.benchmarks[b].name] = replaced;
 
@@ -500,9 +530,17 @@ class SuiteReader {
     return filled;
   }
 
-  /// Adds the benchmark once for each combination of values of the parameters that its name
+  /// `mention`: a parameter in the name of the benchmark in `line`, such as "{n}".
+  Error make_too_many_values_error(std::size_t line, std::string_view mention) const {
+    return make_error_at(
+        line,
+        {fmt::format("the parameters in its name make more than {} benchmarks", kMaxBenchmarks),
+         fmt::format("give fewer values, or leave {} out of the name", mention)});
+  }
+
+  /// Returns the benchmark once for each combination of values of the parameters that its name
   /// mentions. `line`: where the benchmark is in the file.
-  Result<void> add_for_each_value(Benchmark benchmark, std::size_t line) {
+  Result<std::vector<Benchmark>> multiply_by_values(Benchmark benchmark, std::size_t line) const {
     // In each step, one parameter multiplies the benchmarks. They all have the same parameters.
     const std::vector<ParameterOption> parameters = benchmark.options.commands.parameters;
     std::vector<Benchmark> benchmarks = {std::move(benchmark)};
@@ -512,18 +550,23 @@ class SuiteReader {
 
       const std::vector<std::string> values = list_values_to_fill_in(parameters[p]);
       if (values.size() * benchmarks.size() > kMaxBenchmarks)
-        return make_error_at(
-            line,
-            {fmt::format("the parameters in its name make more than {} benchmarks", kMaxBenchmarks),
-             fmt::format("give fewer values, or leave {} out of the name", mention)});
+        return make_too_many_values_error(line, mention);
 
       // Invalid values are refused later, when the commands are made.
       if (!values.empty()) benchmarks = fill_in_values(benchmarks, p, mention, values);
     }
+    return benchmarks;
+  }
+
+  /// Adds the benchmark once for each combination of values of the parameters that its name
+  /// mentions. `line`: where the benchmark is in the file.
+  Result<void> add_for_each_value(Benchmark benchmark, std::size_t line) {
+    auto benchmarks = multiply_by_values(std::move(benchmark), line);
+    if (!benchmarks) return benchmarks.error();
 
     // The name as it is in the file was compared with the others when it was read.
     const std::string name_in_file = benchmark_name_;
-    for (Benchmark& filled : benchmarks) {
+    for (Benchmark& filled : *benchmarks) {
       if (filled.name != name_in_file && !names_.insert(filled.name).second)
         return make_error_at(
             line, {fmt::format("there is more than one benchmark {}", cited(filled.name)),
@@ -548,39 +591,48 @@ class SuiteReader {
     return {};
   }
 
+  /// True if --only is not given, or its pattern matches `name`.
+  Result<bool> is_selected(const std::string& name) const {
+    const std::optional<Pattern>& pattern = typed_.suite.benchmark_filter;
+    if (!pattern) return true;
+    const auto has_no_limit = [] { return true; };  // names are too short to match for long
+    auto matches = pattern->matches(name, has_no_limit);
+    if (!matches) return matches.error().prefixed("--only " + cited(pattern->text()));
+    return matches;
+  }
+
+  Error make_no_match_error() const {
+    Words names;
+    for (const Benchmark& benchmark : suite_.benchmarks) names.push_back(cited(benchmark.name));
+    constexpr std::size_t max_names = 20;
+    shorten_list(names, max_names);
+    return {
+        fmt::format("--only {} matches no benchmark of {}",
+                    cited(typed_.suite.benchmark_filter->text()), cited(*typed_.suite.suite_path)),
+        "they are " + listed(names)};
+  }
+
   /// Selects the benchmarks of --only and --shard. The shards take benchmarks in turn, so that a
   /// benchmark added at the end of the file moves no benchmark to another shard.
   Result<void> select_benchmarks() {
-    const std::optional<Pattern>& pattern = typed_.suite.benchmark_filter;
-    if (!pattern && !typed_.suite.shard) return {};
+    if (!typed_.suite.benchmark_filter && !typed_.suite.shard) return {};
     const Shard whole_suite{.part = 1, .part_count = 1};
     const Shard shard = typed_.suite.shard.value_or(whole_suite);
-    const auto has_no_limit = [] { return true; };  // names are too short to match for long
 
-    Words names_to_choose_from;
     std::vector<Benchmark> selected;
     bool matches_any = false;
     for (std::size_t i = 0; i < suite_.benchmarks.size(); ++i) {
-      Benchmark& benchmark = suite_.benchmarks[i];
-      names_to_choose_from.push_back(cited(benchmark.name));
-      const auto matches = pattern ? pattern->matches(benchmark.name, has_no_limit) : true;
-      if (!matches) return matches.error().prefixed("--only " + cited(pattern->text()));
-
+      const auto matches = is_selected(suite_.benchmarks[i].name);
+      if (!matches) return matches.error();
       matches_any = matches_any || *matches;
       const bool is_in_shard = i % shard.part_count == shard.part - 1;
-      if (*matches && is_in_shard) selected.push_back(std::move(benchmark));
+      if (*matches && is_in_shard) selected.push_back(std::move(suite_.benchmarks[i]));
     }
+
+    // A shard may be empty, but a pattern without any match is probably mistyped.
+    if (!matches_any) return make_no_match_error();
     suite_.benchmarks = std::move(selected);
-
-    // A shard may be empty, but a pattern without any match is probably mistyped. (Without a
-    // pattern, all benchmarks match.)
-    if (matches_any) return {};
-
-    constexpr std::size_t max_names = 20;
-    shorten_list(names_to_choose_from, max_names);
-    return Error{fmt::format("--only {} matches no benchmark of {}", cited(pattern->text()),
-                             cited(*typed_.suite.suite_path)),
-                 "they are " + listed(names_to_choose_from)};
+    return {};
   }
 
   const Options& typed_;

@@ -33,6 +33,12 @@ std::size_t find_string_end(std::string_view text, std::size_t at) {
   return text.size();
 }
 
+/// Returns the offset behind the string or the comment that begins at `at`; `at` if there is none.
+std::size_t skip_string_or_comment(std::string_view text, std::size_t at) {
+  if (text[at] == '"' || text[at] == '\'') return find_string_end(text, at);
+  return text[at] == '#' ? std::min(text.find('\n', at), text.size()) : at;
+}
+
 /// Returns the line of the first key with too many dots (a.b.c), from 1; 0 if there is none. toml++
 /// makes a table within a table for each dot, and destroys the tables by recursion, so a file with
 /// such a key could overflow the stack.
@@ -40,18 +46,13 @@ std::size_t find_line_of_deep_key(std::string_view text) {
   constexpr std::size_t max_dots = 16;
   std::size_t dots_in_key = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const char c = text[at];
-
     // Dots in strings and in comments do not count.
-    if (c == '"' || c == '\'') {
-      at = find_string_end(text, at);
-      continue;
-    }
-    if (c == '#') {
-      at = std::min(text.find('\n', at), text.size());
+    if (const std::size_t end = skip_string_or_comment(text, at); end != at) {
+      at = end;
       continue;
     }
 
+    const char c = text[at];
     if (c == '.') ++dots_in_key;
     if (dots_in_key > max_dots) {
       const auto lines_before = std::ranges::count(text.substr(0, at), '\n');

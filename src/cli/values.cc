@@ -125,9 +125,9 @@ std::string advise_to_limit_value(const Condition& gate, std::string_view limit)
 
 /// Reads `limit`, which does not limit the value itself, into `gate`. `given`: the whole condition.
 /// `unit`: what follows the number.
-Result<Condition> set_limit_from_reference(Condition gate, const LimitKindRow& kind,
-                                           const OptionValue& given, const std::string& limit,
-                                           const std::string& unit) {
+Result<Condition> set_limit_from_reference(Condition gate, const OptionValue& given,
+                                           const std::string& limit, const std::string& unit) {
+  const LimitKindRow& kind = *find_limit_kind(unit);
   const std::string number(trimmed(std::string_view(limit).substr(0, limit.size() - unit.size())));
 
   // A number that is too large for a percentage is probably meant as a value.
@@ -154,6 +154,115 @@ LimitParts split_off_unit(std::string_view limit) {
   if (last_digit == std::string_view::npos) return {};
   return {.number = std::string(limit.substr(0, last_digit + 1)),
           .unit_name = std::string(trimmed(limit.substr(last_digit + 1)))};
+}
+
+constexpr const char* kConditionExample =
+    "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
+
+/// The parts of "METRIC > LIMIT", as they were typed.
+struct ConditionParts {
+  std::string_view metric{};
+  char sign = '>';
+  std::string limit{};
+};
+
+/// Refuses a limit that is missing or has an equals sign before it.
+Result<void> check_limit_follows_sign(const OptionValue& given, const ConditionParts& parts) {
+  // The equals sign of => may also be the end of a function's name: instructions@operator=.
+  const bool is_after_equals = parts.metric.ends_with('=') &&
+                               parts.metric.find(kFunctionSeparator) == std::string_view::npos;
+  if (parts.limit.starts_with('=') || is_after_equals)
+    return make_value_error(
+        given, {"has an equals sign, but a condition has only > or <", kConditionExample});
+  if (parts.limit.empty())
+    return make_value_error(given,
+                            {fmt::format("has no number after {}", parts.sign), kConditionExample});
+  return {};
+}
+
+Result<ConditionParts> split_condition(const OptionValue& given) {
+  // The sign is the last < or >, because a function's name in METRIC may contain these characters.
+  const std::string_view value = given.value;
+  const std::size_t sign = value.find_last_of("<>");
+  const std::string_view metric = trimmed(value.substr(0, sign));
+  if (sign == std::string_view::npos || metric.empty())
+    return make_value_error(given, {"is not of the form METRIC > LIMIT", kConditionExample});
+
+  ConditionParts parts{
+      .metric = metric, .sign = value[sign], .limit = std::string(trimmed(value.substr(sign + 1)))};
+  if (auto fits = check_limit_follows_sign(given, parts); !fits) return fits.error();
+  return parts;
+}
+
+/// Returns the unit of a limit; null if it has no unit or a percent sign, as a limit of change has.
+Result<const DisplayUnit*> find_unit_of_limit(const OptionValue& given,
+                                              const std::string& unit_name) {
+  const DisplayUnit* unit = unit_name.empty() ? nullptr : find_display_unit(unit_name);
+  if (unit == nullptr && find_limit_kind(unit_name) == nullptr)
+    return make_value_error(given,
+                            {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
+                             "write a percentage as 5, a time as 200ms, 5s or 2min, a size as "
+                             "64MiB, or a count as 10K"});
+  return unit;
+}
+
+/// Returns the unit of a number without one in value(METRIC), which is a count.
+Result<const DisplayUnit*> find_unit_of_count(const OptionValue& given,
+                                              const std::string& unit_name) {
+  if (!unit_name.empty())
+    return make_value_error(given, {"limits a value, but gives a percentage",
+                                    "write the number alone, as in 'value(rate) > 5000'"});
+  return find_display_unit(unit_symbol(Unit::Count));
+}
+
+/// Reads `limit`, which limits the value itself, into `gate`.
+Result<Condition> set_limit_of_value(Condition gate, const OptionInfo& option,
+                                     const std::string& limit, const DisplayUnit& unit) {
+  const auto [number, unit_name] = split_off_unit(limit);
+  const LimitKindRow& of_value = row_of(LimitKind::Value);
+  const auto typed = parse_decimal(number, of_value.low, of_value.high);
+  if (!typed) return make_value_error(OptionValue{option, limit}, typed.error());
+  gate.limit = GateLimit::of_value(*typed * unit.in_base_units, number + unit_name, unit.unit);
+  return gate;
+}
+
+/// What --tune names.
+struct TuneParts {
+  TuneValue value{};
+  std::optional<std::string> cpu_list{};
+};
+
+/// Adds a part of the value of --tune to `all`. Returns false if the part is unknown.
+bool add_tune_part(std::string_view part, TuneParts& all) {
+  constexpr std::string_view cpus = "cpus=";
+  if (part == "list") {
+    all.value.is_list = true;
+  } else if (part == "compare") {
+    all.value.request.compares = true;
+  } else if (part.starts_with(cpus)) {
+    all.cpu_list = part.substr(cpus.size());
+  } else if (!part.empty() && is_digit(part.front()) && all.cpu_list) {
+    // The commas in the list of CPUs have split it, too: cpus=2-5,8.
+    all.cpu_list->append(",").append(part);
+  } else if (part.size() > 1 && (part.front() == '+' || part.front() == '-')) {
+    all.value.request.choices.push_back(
+        {.name = std::string(part.substr(1)), .on = part.front() == '+'});
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// Returns the CPUs of cpus=.
+Result<std::vector<std::uint32_t>> read_tune_cpus(const OptionValue& given,
+                                                  const std::string& cpu_list) {
+  // The numbers are in ascending order, so a CPU that is named twice has two adjacent numbers.
+  const auto cpu_numbers = parse_cpu_list(cpu_list);
+  const bool names_any = cpu_numbers && !cpu_numbers->empty();
+  if (!names_any || std::ranges::adjacent_find(*cpu_numbers) != cpu_numbers->end())
+    return make_value_error(given,
+                            {"has no list of CPUs after cpus=", "write, for example, cpus=2-5,8"});
+  return *cpu_numbers;
 }
 
 }  // namespace
@@ -186,56 +295,21 @@ Result<double> read_percentage_as_fraction(const OptionValue& given, Limit low, 
 /// Reads a gate such as "cpu_time > 2", which fails if the condition is true. Its limit is a
 /// percentage of change from the reference, or a value of the metric itself.
 Result<Condition> read_condition(const OptionValue& given) {
-  constexpr const char* example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
-
-  // The sign is the last < or >, because a function's name in METRIC may contain these characters.
-  const std::string_view value = given.value;
-  const std::size_t sign = value.find_last_of("<>");
-  const std::string_view metric = trimmed(value.substr(0, sign));
-  if (sign == std::string_view::npos || metric.empty())
-    return make_value_error(given, {"is not of the form METRIC > LIMIT", example});
+  const auto parts = split_condition(given);
+  if (!parts) return parts.error();
 
   // value(METRIC) limits the metric itself, and METRIC alone its change.
-  const std::optional<std::string_view> metric_in_value = find_metric_in_value(metric);
-  Condition gate{.metric = normalize_metric_name(metric_in_value.value_or(metric)),
-                 .fails_below_limit = value[sign] == '<'};
+  const std::optional<std::string_view> metric_in_value = find_metric_in_value(parts->metric);
+  Condition gate{.metric = normalize_metric_name(metric_in_value.value_or(parts->metric)),
+                 .fails_below_limit = parts->sign == '<'};
 
-  // Refuses >=, and also =>, unless the equals sign ends a function's name: instructions@operator=.
-  const std::string limit(trimmed(value.substr(sign + 1)));
-  const bool is_after_equals =
-      metric.ends_with('=') && metric.find(kFunctionSeparator) == std::string_view::npos;
-  if (limit.starts_with('=') || is_after_equals)
-    return make_value_error(given,
-                            {"has an equals sign, but a condition has only > or <", example});
-  if (limit.empty())
-    return make_value_error(given, {fmt::format("has no number after {}", value[sign]), example});
-
-  // A limit of change has no unit, or a percent sign.
-  const auto [number, unit_name] = split_off_unit(limit);
-  const DisplayUnit* unit = unit_name.empty() ? nullptr : find_display_unit(unit_name);
-  const LimitKindRow* kind_without_unit = find_limit_kind(unit_name);
-  if (unit == nullptr && kind_without_unit == nullptr)
-    return make_value_error(given,
-                            {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
-                             "write a percentage as 5, a time as 200ms, 5s or 2min, a size as "
-                             "64MiB, or a count as 10K"});
-
-  // In value(METRIC), a number without a unit is a count.
-  if (unit == nullptr && metric_in_value) {
-    if (!unit_name.empty())
-      return make_value_error(given, {"limits a value, but gives a percentage",
-                                      "write the number alone, as in 'value(rate) > 5000'"});
-    unit = find_display_unit(unit_symbol(Unit::Count));
-  }
-
-  if (unit == nullptr)
-    return set_limit_from_reference(std::move(gate), *kind_without_unit, given, limit, unit_name);
-
-  const LimitKindRow& of_value = row_of(LimitKind::Value);
-  const auto typed = parse_decimal(number, of_value.low, of_value.high);
-  if (!typed) return make_value_error(OptionValue{given.option, limit}, typed.error());
-  gate.limit = GateLimit::of_value(*typed * unit->in_base_units, number + unit_name, unit->unit);
-  return gate;
+  const std::string unit_name = split_off_unit(parts->limit).unit_name;
+  auto unit = find_unit_of_limit(given, unit_name);
+  if (unit && *unit == nullptr && metric_in_value) unit = find_unit_of_count(given, unit_name);
+  if (!unit) return unit.error();
+  return *unit == nullptr
+             ? set_limit_from_reference(std::move(gate), given, parts->limit, unit_name)
+             : set_limit_of_value(std::move(gate), given.option, parts->limit, **unit);
 }
 
 Condition for_keeping(Condition gate) {
@@ -416,42 +490,19 @@ Result<CoreKinds> read_core_kinds(const OptionValue& given) {
 /// Reads what --tune may change for the time of the session: switches of the machine that are
 /// turned on (+) or off (-), and the CPUs on which the commands run.
 Result<TuneValue> read_tune_value(const OptionValue& given) {
-  constexpr std::string_view cpus = "cpus=";
-  TuneValue typed;
-  std::optional<std::string> cpu_list;
-
-  for (const std::string_view part : split(given.value, ',')) {
-    if (part == "list") {
-      typed.is_list = true;
-    } else if (part == "compare") {
-      typed.request.compares = true;
-    } else if (part.starts_with(cpus)) {
-      cpu_list = part.substr(cpus.size());
-    } else if (!part.empty() && is_digit(part.front()) && cpu_list) {
-      // The commas in the list of CPUs have split it, too: cpus=2-5,8.
-      cpu_list->append(",").append(part);
-    } else if (part.size() > 1 && (part.front() == '+' || part.front() == '-')) {
-      typed.request.choices.push_back(
-          {.name = std::string(part.substr(1)), .on = part.front() == '+'});
-    } else if (!given.value.empty()) {
-      // Without a value, --tune has a single part, which is empty.
+  if (given.value.empty()) return TuneValue();
+  TuneParts typed;
+  for (const std::string_view part : split(given.value, ','))
+    if (!add_tune_part(part, typed))
       return make_value_error(
           given, {fmt::format("has {}, which is neither +NAME nor -NAME", cited(part)),
                   "write, for example, --tune=+smt,-turbo; --tune=list shows the names"});
-    }
-  }
+  if (!typed.cpu_list) return typed.value;
 
-  if (!cpu_list) return typed;
-
-  // The numbers are in ascending order, so a CPU that is named twice has two adjacent numbers.
-  const auto cpu_numbers = parse_cpu_list(*cpu_list);
-  const bool names_any = cpu_numbers && !cpu_numbers->empty();
-  if (!names_any || std::ranges::adjacent_find(*cpu_numbers) != cpu_numbers->end())
-    return make_value_error(given,
-                            {"has no list of CPUs after cpus=", "write, for example, cpus=2-5,8"});
-
-  typed.request.cpus = *cpu_numbers;
-  return typed;
+  auto cpus = read_tune_cpus(given, *typed.cpu_list);
+  if (!cpus) return cpus.error();
+  typed.value.request.cpus = *std::move(cpus);
+  return typed.value;
 }
 
 Result<std::vector<double>> read_percentiles(const OptionValue& given) {

@@ -232,7 +232,7 @@ class BenchfmtWriter {
   explicit BenchfmtWriter(Sink sink) : sink_(std::move(sink)) {}
 
   void write(const MetricHistory& series) {
-    const std::string name = name_of(series.variant);
+    const std::string name = choose_name(series.variant);
     write_if_changed("machine", series.variant.machine_class);
     write_if_changed("cpu", series.variant.machine.cpu_model);
     write_if_changed("method", series.method_text);
@@ -259,7 +259,7 @@ class BenchfmtWriter {
 
   /// Returns a name without blanks, which this format does not allow. word_of() also adds a number
   /// if two names of the user's would become equal. Roles are fixed words.
-  std::string name_of(const MeasuredCommand& variant) {
+  std::string choose_name(const MeasuredCommand& variant) {
     std::string name = "Benchmark" + benchmark_names_.word_of(variant.benchmark);
     if (!variant.role.empty()) name += "/role=" + report::benchfmt_word(variant.role);
     if (!variant.command.empty()) name += "/command=" + command_names_.word_of(variant.command);

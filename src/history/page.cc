@@ -367,7 +367,8 @@ struct Entry {
 
 /// Returns the row of a step in the page's table of changes. Regressions come before improvements
 /// and other steps, and large changes before small ones.
-Change make_change(const Entry& entry, const KnownStep& known, const CommitWriter& commit_writer) {
+Change make_change_at_step(const Entry& entry, const KnownStep& known,
+                           const CommitWriter& commit_writer) {
   const SteppedSeries& stepped = *entry.stepped;
   const StepLook look = choose_look(known, stepped.series.metric.better);
   const CommitValue& first_commit = stepped.trend.observations[known.step.first_point];
@@ -400,7 +401,7 @@ Entry make_entry_and_add_changes(const SteppedSeries& stepped, std::size_t numbe
   for (const KnownStep& known : stepped.steps) {
     // A change for the worse that later commits reversed needs no attention.
     if (known.state == StepState::CancelledLater) continue;
-    changes.push_back(make_change(entry, known, commit_writer));
+    changes.push_back(make_change_at_step(entry, known, commit_writer));
 
     // The entry has the rank of its most important change. It shows this change, unless the user
     // has acknowledged it.
@@ -474,10 +475,10 @@ std::map<std::string, std::vector<MetricHistory>> find_combinable_series(
   return series_by_title;
 }
 
-/// Returns the combined change at the newest commit that several classes of machines measured as
-/// HTML; empty if there is no such commit.
+/// Returns as HTML the combined change at the newest commit that several classes of machines
+/// measured; empty if there is no such commit.
 std::string write_newest_combined_change(const std::string& title,
-                                         std::vector<MetricHistory>& series_of_classes,
+                                         std::vector<MetricHistory> series_of_classes,
                                          const CommitWriter& commit_writer) {
   const std::string commit = find_newest_shared_commit(series_of_classes);
   if (commit.empty()) return "";
@@ -498,7 +499,7 @@ std::string write_machines_section(const std::vector<Entry>& entries,
                                    const CommitWriter& commit_writer) {
   std::string content;
   for (auto& [title, series_of_classes] : find_combinable_series(entries))
-    content += write_newest_combined_change(title, series_of_classes, commit_writer);
+    content += write_newest_combined_change(title, std::move(series_of_classes), commit_writer);
   if (content.empty()) return "";
   return "<section id=\"machines\"><h2>On several classes of machines</h2>\n" + content +
          "</section>\n";

@@ -341,6 +341,14 @@ class RecordReader {
     return is_valid ? std::optional(reference) : std::nullopt;
   }
 
+  /// Returns the reference of a command, as an index; nullopt if there is none. Older files do not
+  /// name the reference of each command.
+  std::optional<std::size_t> find_reference_of(std::size_t command_index) const {
+    return results_in_file_[command_index].says_reference
+               ? find_named_reference(command_index)
+               : find_in_same_benchmark(command_index, "reference");
+  }
+
   /// The commands of the session that a command is compared with, as indexes of its results.
   struct ComparedCommands {
     std::optional<std::size_t> reference{};  ///< usually the old version
@@ -384,14 +392,6 @@ class RecordReader {
     return {};
   }
 
-  /// Returns the command that a command is compared with; nullopt if there is none. Older files do
-  /// not name the reference of each command.
-  std::optional<std::size_t> find_reference_of(std::size_t command_index) const {
-    return results_in_file_[command_index].says_reference
-               ? find_named_reference(command_index)
-               : find_in_same_benchmark(command_index, "reference");
-  }
-
   static Endings read_endings(const Json& ours) {
     StoredCommand stored;
     decode(ours, stored);
@@ -428,8 +428,8 @@ class RecordReader {
     return metric;
   }
 
-  /// Adds the mean of all runs or layouts to a metric; nullopt if the file has none, because the
-  /// metric was not measured.
+  /// Returns the metric with the mean of all runs or layouts; nullopt if the file has none, because
+  /// the metric was not measured. A mean that is not a number is an error.
   static Result<std::optional<MetricRecord>> read_mean(MetricRecord metric, const Json& summary,
                                                        const std::string& command_name) {
     if (member(summary, "mean") == nullptr) return std::optional<MetricRecord>();

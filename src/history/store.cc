@@ -636,7 +636,7 @@ std::string make_session_row(const Batch& batch, std::size_t session_index,
                      batch.order_added_of(session_index));
 }
 
-/// Returns SessionPoint::order_added of the session that was added last.
+/// Returns SessionPoint::order_added of the session that was added last; 0 if there is none.
 Result<std::int64_t> read_last_order_added(Database& database) {
   constexpr std::size_t column_count = 1;
   const auto rows = database.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", column_count);
@@ -644,8 +644,9 @@ Result<std::int64_t> read_last_order_added(Database& database) {
   return integer_in(rows->front().front());
 }
 
-/// Adds the sessions of a batch to the table lauka_session. Removes the sessions that the database
-/// already has from the batch, so that their other rows are not added again.
+/// Adds the sessions of a batch to the table lauka_session, numbered after those that it has.
+/// Removes the sessions that the database already has from the batch, so that their other rows are
+/// not added again.
 Result<void> add_new_sessions(Database& database, Batch& batch) {
   const auto last_order_added = read_last_order_added(database);
   if (!last_order_added) return last_order_added.error();

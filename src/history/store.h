@@ -147,7 +147,8 @@ class Loader {
   std::vector<MetricHistory> make_series(const std::vector<Row>& rows,
                                          const MeasuredCommand& variant,
                                          const std::vector<std::string>& wanted_metrics);
-  /// Returns the ratios between anchors in rows of lauka_point.
+  /// Returns the ratios of a metric between anchors, from rows of lauka_point whose names are
+  /// loaded.
   std::vector<AnchorRatio> read_ratios_between_anchors(const std::vector<Row>& rows,
                                                        const std::string& metric) const;
   /// Converts the ratios of each series into ratios to the series' newest anchor. All series must

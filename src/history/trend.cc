@@ -375,7 +375,7 @@ void add_to_observation(Trend& trend, std::size_t index, const SessionPoint& poi
 }
 
 /// Gives each observation the mean of its sessions, whose errors are at least the typical ones.
-void take_merged_values(Trend& trend, TrendSessions& sessions) {
+void set_merged_values(Trend& trend, TrendSessions& sessions) {
   raise_small_errors(sessions.values);
   const double variance_between = estimate_variance_between(sessions.values);
 
@@ -413,7 +413,7 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
     sessions.observations.push_back(observation);
   }
 
-  take_merged_values(trend, sessions);
+  set_merged_values(trend, sessions);
   return trend;
 }
 

@@ -109,7 +109,7 @@ std::string advise_how_to_measure_total(const CandidateSeries& series,
 
 /// Returns how many candidates were tried and kept. Each try is reserved before it is measured, so
 /// that a try which was broken off counts, too.
-std::string count_candidates(const CandidateSeries& series, std::size_t kept_count) {
+std::string describe_candidate_counts(const CandidateSeries& series, std::size_t kept_count) {
   const std::size_t tried_count = series.reservations.size();
   const std::size_t undecided_count = tried_count - series.decisions.size();
   std::string text = fmt::format("{} tried, {} kept", plural(tried_count, "candidate"), kept_count);
@@ -125,7 +125,7 @@ std::string count_candidates(const CandidateSeries& series, std::size_t kept_cou
 std::string series_text(const CandidateSeries& series, const std::string& file,
                         std::size_t terminal_width) {
   const std::vector<SeriesDecision> kept_decisions = series.kept_decisions();
-  std::string text = cited(file) + ": " + count_candidates(series, kept_decisions.size());
+  std::string text = cited(file) + ": " + describe_candidate_counts(series, kept_decisions.size());
 
   // The terms, such as the conditions for keeping, are those of the first candidate and hold for
   // all others. A series without any candidate lacks them, and is not shown.

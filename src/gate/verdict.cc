@@ -23,35 +23,27 @@ struct LookTests {
   double ranks_above = 0.0;
 };
 
-/// Returns the tests of samples that are paired by their rounds.
-LookTests run_paired_tests(const stats::SamplePair& samples, double ratio) {
-  const std::span<const double> reference = samples.reference;
-  const std::span<const double> candidate = samples.candidate;
-  const auto widening = stats::widening_of(samples);
-
+/// Returns the tests of samples that are paired by their rounds. Only the mean's test is widened.
+LookTests run_paired_tests(const stats::SamplePair& samples, double ratio,
+                           const stats::Widening& widening) {
   // Without a change, half of the sum of all ranks, n (n + 1) / 2, belongs to rounds in which the
   // candidate is above the reference.
-  const auto ranks = stats::signed_rank(reference, candidate, ratio);
+  const auto ranks = stats::signed_rank(samples.reference, samples.candidate, ratio);
   const auto rounds = static_cast<double>(ranks.ranked_rounds);
-  return {.mean = stats::paired_mean_test(reference, candidate, ratio, widening),
-          .ranks = stats::widen_tails(
-              ranks.tails, widening.rank_test_factor(reference.size(), candidate.size())),
+  return {.mean = stats::paired_mean_test(samples.reference, samples.candidate, ratio, widening),
+          .ranks = ranks.tails,
           .ranks_above = ranks.positive_sum - rounds * (rounds + 1.0) / 4.0};
 }
 
-/// Returns the tests of independent samples.
-LookTests run_unpaired_tests(const stats::SamplePair& samples, double ratio) {
-  const std::span<const double> reference = samples.reference;
-  const std::span<const double> candidate = samples.candidate;
-  const auto widening = stats::widening_of(samples);
-
+/// Returns the tests of independent samples. Only the mean's test is widened.
+LookTests run_unpaired_tests(const stats::SamplePair& samples, double ratio,
+                             const stats::Widening& widening) {
   // Without a change, the candidate is above the reference in half of all pairs of runs.
-  const auto ranks = stats::mann_whitney(reference, candidate, ratio);
+  const auto ranks = stats::mann_whitney(samples.reference, samples.candidate, ratio);
   const double pairs =
-      static_cast<double>(reference.size()) * static_cast<double>(candidate.size());
-  return {.mean = stats::welch_mean_test(reference, candidate, ratio, widening),
-          .ranks = stats::widen_tails(
-              ranks.tails, widening.rank_test_factor(reference.size(), candidate.size())),
+      static_cast<double>(samples.reference.size()) * static_cast<double>(samples.candidate.size());
+  return {.mean = stats::welch_mean_test(samples.reference, samples.candidate, ratio, widening),
+          .ranks = ranks.tails,
           .ranks_above = ranks.u - pairs / 2.0};
 }
 
@@ -64,8 +56,13 @@ LookTests run_tests(const Evidence& evidence, double ratio) {
     return {.mean = stats::test_over_layouts(evidence.samples_with_layouts(), ratio,
                                              evidence.gated_quantile)};
 
-  return evidence.paired ? run_paired_tests(evidence.samples(), ratio)
-                         : run_unpaired_tests(evidence.samples(), ratio);
+  const stats::SamplePair samples = evidence.samples();
+  const stats::Widening widening = stats::widening_of(samples);
+  LookTests tests = evidence.paired ? run_paired_tests(samples, ratio, widening)
+                                    : run_unpaired_tests(samples, ratio, widening);
+  tests.ranks = stats::widen_tails(
+      tests.ranks, widening.rank_test_factor(samples.reference.size(), samples.candidate.size()));
+  return tests;
 }
 
 /// Returns the tests with "above" as the side on which the gate fails.
@@ -341,8 +338,8 @@ std::optional<Hindrance> find_hindrance_to_compare(const SamplesAtLook& at_look,
 struct TestsAtLimit {
   LookTests towards_fail{};  ///< "above" is the side on which the gate fails
   bool has_noise = false;
-  /// True if rounds are all exactly at the limit, which shows that a candidate is not better than
-  /// that.
+  /// True if a pass keeps the candidate, and all rounds are exactly at the limit. They show that
+  /// the candidate is not better than that.
   bool are_at_limit = false;
 };
 

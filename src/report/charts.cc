@@ -188,8 +188,8 @@ std::string draw_strip_points(const DrawnMetric& drawing, const std::vector<Samp
                    fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), run_numbers));
 }
 
-/// Draws a line that has the CSS class "median", because it looks like the line of a median in
-/// other charts.
+/// Draws the line of a strip's mean. It has the CSS class "median", because it looks like the line
+/// of a median in other charts.
 std::string draw_strip_mean(const Axis& axis, double mean) {
   return svg_path("median", fmt::format("M{:.1f} 0v{}", svg_position(axis, mean), kStripHeight));
 }
@@ -612,9 +612,9 @@ std::string encode_positions(const DrawnMetric& drawing, const std::vector<Sampl
   return positions;
 }
 
-/// Returns an axis from which the shortest bar of a race can be seen. It belongs to the command
-/// that left first. If it would be too short beside the longest, the axis is logarithmic, and
-/// begins at half of its rounds.
+/// Returns an axis on which the shortest bar of a race, that of the command that left first, can be
+/// seen. If the bar would be too short beside the longest, the axis is logarithmic, and begins at
+/// half of its rounds.
 Axis choose_race_axis(const gate::RaceResult& race) {
   const auto last_round = static_cast<double>(race.rounds);
   const double first_exit =

@@ -165,8 +165,8 @@ std::string suite_number_field(const RunRow& run) {
   return (number != 0 ? fmt::to_string(number) : "") + ",";
 }
 
-/// Returns the fields that every export of runs has. Runs, rounds and passes are stored from
-/// 0, and written from 1.
+/// Returns the fields that every export of runs has. Runs, rounds and passes are stored from 0, and
+/// written from 1.
 std::string make_run_fields(const Recording& session, std::size_t index, const RunRow& run) {
   return fmt::format("{},{},{},{},{},{}", csv_field(session.commands[run.command].name), index + 1,
                      run.round + 1, run.pass + 1, run.status ? fmt::to_string(*run.status) : "",
@@ -201,7 +201,7 @@ void write_run_rows(const Results& results, const RunColumns& columns, const Sin
 /// The columns of --export-csv that not every export has.
 struct SummaryColumns {
   std::vector<std::string> parameters{};
-  bool shows_races = false;
+  bool shows_races = false;  ///< few sessions have a race
 };
 
 /// Writes a CSV row for each metric of a command.
@@ -627,7 +627,6 @@ std::string csv_field(std::string_view text) {
 /// Each row has the statistics of one metric of one command. The columns are the same for all
 /// benchmarks of a suite; fields that a row does not have are empty.
 void write_summary_csv(const Report& report, const Sink& sink) {
-  // The column is only written if there is a race, because few sessions have one.
   const SummaryColumns columns{.parameters = list_parameters(report),
                                .shows_races = has_races(report)};
   const std::string heading = "command,metric,unit,runs," + make_statistic_headings() +

@@ -301,7 +301,7 @@ std::string estimated_ratio_text(const Estimate& ratio, int decimals, const std:
 }
 
 /// True if two fractions differ, but look equal in percent with so many decimals.
-bool look_equal(double fraction, double other, int decimals) {
+bool only_look_equal(double fraction, double other, int decimals) {
   return fraction != other && rounded(100 * fraction, decimals) == rounded(100 * other, decimals);
 }
 
@@ -309,7 +309,7 @@ bool look_equal(double fraction, double other, int decimals) {
 /// like `other`.
 std::string exact_change_text(double change, double other) {
   const int decimals = find_decimals(choose_exact_decimals(change), [&](int candidate) {
-    return !look_equal(change, other, candidate);
+    return !only_look_equal(change, other, candidate);
   });
   return with_uncertainty(signed_percent(change, decimals), {.is_exact = true});
 }
@@ -561,7 +561,8 @@ ChangeTexts change_texts(const stats::Change& delta, double other) {
   const stats::IntervalEnds& ends = *delta.bounds;
   const int usual_decimals = choose_delta_decimals(to_percent(*delta.change, ends));
   const int decimals = find_decimals(usual_decimals, [&](int candidate) {
-    return !look_equal(ends.low, other, candidate) && !look_equal(ends.high, other, candidate);
+    return !only_look_equal(ends.low, other, candidate) &&
+           !only_look_equal(ends.high, other, candidate);
   });
   return {signed_percent(*delta.change, decimals), signed_percent(ends.low, decimals),
           signed_percent(ends.high, decimals)};

@@ -625,17 +625,17 @@ bool are_hidden(const Results& results, const std::vector<std::size_t>& metrics)
 std::string describe_file_without_functions(const Recording& session) {
   // If this session has functions, the session that it is compared with lacks them.
   const std::string* baseline = earlier_file(session);
+  std::string file;
   if (baseline != nullptr && !session.function_tables.empty())
-    return fmt::format(
-        "there is no table of functions, because the baseline {} has none; measure it with "
-        "--engine cachegrind or --profile",
-        cited(*baseline));
+    file = "the baseline " + cited(*baseline);
+  else if (!session.file.empty())
+    file = cited(session.file);
+  if (file.empty()) return "";
 
-  if (session.file.empty()) return "";
   return fmt::format(
       "there is no table of functions, because {} has none; measure it with --engine cachegrind "
       "or --profile",
-      cited(session.file));
+      file);
 }
 
 }  // namespace

@@ -377,22 +377,19 @@ std::string count_changes(std::span<const ChangeRow> changes) {
 
 /// Returns the changes of the benchmarks alone. After them, the list has their geometric means,
 /// which are no further changes.
-std::span<const ChangeRow> without_geomeans(const Report& suite,
-                                            const std::vector<ChangeRow>& changes) {
+std::span<const ChangeRow> changes_of_benchmarks(const Report& suite,
+                                                 const std::vector<ChangeRow>& changes) {
   return std::span(changes).first(changes.size() - suite.geomeans.size());
 }
 
-/// Writes a line that counts the gates, the functions that changed most, and a list of gates.
-/// A gate is a limit that a command must keep. A suite may have hundreds of them, so the list
-/// leaves out those that were passed, unless the wall time rose.
-void write_suite_gates(const Report& suite, const Sink& sink) {
-  sink(make_paragraphs(gates_in_one_line(suite)) +
-       make_paragraphs(largest_function_change_lines(suite)));
+/// Returns the list of a suite's gates, the limits that commands must keep. A suite may have
+/// hundreds of them, so the list leaves out those that were passed, unless the wall time rose.
+std::string list_suite_gates(const Report& suite) {
   constexpr bool lists_passes = false;
   std::string gate_items;
   for (const Results* results : benchmarks_in_table_order(suite))
     gate_items += list_gates(*results, lists_passes, results->benchmark);
-  sink(wrap_gate_items(gate_items));
+  return wrap_gate_items(gate_items);
 }
 
 /// Returns how many points a chart of a benchmark may have. All benchmarks together draw only so
@@ -422,9 +419,11 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete()) sink(kCutShortNote);
 
   const std::vector<ChangeRow> changes = suite_changes(suite);
-  sink(make_paragraphs(count_changes(without_geomeans(suite, changes)), "answer"));
+  sink(make_paragraphs(count_changes(changes_of_benchmarks(suite, changes)), "answer"));
   sink(make_paragraphs(suite_race_lines(suite)));
-  write_suite_gates(suite, sink);
+  sink(make_paragraphs(gates_in_one_line(suite)) +
+       make_paragraphs(largest_function_change_lines(suite)));
+  sink(list_suite_gates(suite));
 
   // The benchmarks of a suite share their circumstances, so those of the first stand for all.
   sink(describe_circumstances(suite.benchmarks.front().session.circumstances));

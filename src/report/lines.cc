@@ -413,73 +413,60 @@ std::string describe_cut(const Results& results, const gate::Verdict& verdict) {
 
 /// The words for an obstacle: in a word or two for a cell, and in a main clause for a line.
 struct ObstacleWords {
-  gate::Obstacle obstacle;
-  std::string_view short_reason;
+  std::string_view short_reason{};
   std::string_view clause{};
   /// Makes the clause from the verdict if `clause` is empty.
   std::string (*make_clause)(const Results& results, const gate::Verdict& verdict) = nullptr;
 };
 
-constexpr auto kObstacleWords = std::to_array<ObstacleWords>({
-    {.obstacle = gate::Obstacle::NoSuccess,
-     .short_reason = "no run succeeded",
-     .make_clause = describe_lack_of_success},
-    {.obstacle = gate::Obstacle::FailureRates,
-     .short_reason = "failure rates differ",
-     .clause = "the commands failed at different rates"},
-    {.obstacle = gate::Obstacle::NoValue,
-     .short_reason = "no value",
-     .make_clause = describe_lack_of_values},
-    {.obstacle = gate::Obstacle::NoCommonRound,
-     .short_reason = "no common round",
-     .clause = "no round measured both commands"},
-    {.obstacle = gate::Obstacle::UpperBounds,
-     .short_reason = "too small",
-     .make_clause = describe_too_small_values},
-    {.obstacle = gate::Obstacle::NoPercentage,
-     .short_reason = "values below 0",
-     .clause = "the metric has values below 0, so a change in percent is not defined"},
-    {.obstacle = gate::Obstacle::FewLayouts,
-     .short_reason = "too few layouts",
-     .clause = "too few layouts ran without failures"},
-    {.obstacle = gate::Obstacle::NoFunction,
-     .short_reason = "no such function",
-     .make_clause = describe_missing_function},
-    {.obstacle = gate::Obstacle::NoCallers,
-     .short_reason = "no callers",
-     .make_clause = describe_missing_callers},
-    {.obstacle = gate::Obstacle::NoSamples,
-     .short_reason = "no samples",
-     .clause = "no sample of this event was taken"},
-    {.obstacle = gate::Obstacle::OtherSettings,
-     .short_reason = "other settings",
-     .clause = "the two sides were measured with different settings, and cannot be compared"},
-    {.obstacle = gate::Obstacle::SameRuns,
-     .short_reason = "same runs",
-     .clause = "both sides are the same runs of one session"},
-    {.obstacle = gate::Obstacle::CutShort,
-     .short_reason = "cut short",
-     .make_clause = describe_cut},
-    {.obstacle = gate::Obstacle::NotRecorded,
-     .short_reason = "not recorded",
-     .clause = "the decision is not in the file of the series"},
-});
-
-static_assert(kObstacleWords.size() == static_cast<std::size_t>(gate::Obstacle::NotRecorded),
-              "kObstacleWords lacks an obstacle, or NotRecorded is not the last one");
-
-/// Returns the words for an obstacle; null for None.
-const ObstacleWords* find_words_for(gate::Obstacle obstacle) {
-  const auto found = std::ranges::find(kObstacleWords, obstacle, &ObstacleWords::obstacle);
-  return found == kObstacleWords.end() ? nullptr : &*found;
+/// Returns the words for an obstacle; empty ones for None.
+ObstacleWords words_for(gate::Obstacle obstacle) {
+  switch (obstacle) {
+    case gate::Obstacle::NoSuccess:
+      return {.short_reason = "no run succeeded", .make_clause = describe_lack_of_success};
+    case gate::Obstacle::FailureRates:
+      return {.short_reason = "failure rates differ",
+              .clause = "the commands failed at different rates"};
+    case gate::Obstacle::NoValue:
+      return {.short_reason = "no value", .make_clause = describe_lack_of_values};
+    case gate::Obstacle::NoCommonRound:
+      return {.short_reason = "no common round", .clause = "no round measured both commands"};
+    case gate::Obstacle::UpperBounds:
+      return {.short_reason = "too small", .make_clause = describe_too_small_values};
+    case gate::Obstacle::NoPercentage:
+      return {.short_reason = "values below 0",
+              .clause = "the metric has values below 0, so a change in percent is not defined"};
+    case gate::Obstacle::FewLayouts:
+      return {.short_reason = "too few layouts", .clause = "too few layouts ran without failures"};
+    case gate::Obstacle::NoFunction:
+      return {.short_reason = "no such function", .make_clause = describe_missing_function};
+    case gate::Obstacle::NoCallers:
+      return {.short_reason = "no callers", .make_clause = describe_missing_callers};
+    case gate::Obstacle::NoSamples:
+      return {.short_reason = "no samples", .clause = "no sample of this event was taken"};
+    case gate::Obstacle::OtherSettings:
+      return {
+          .short_reason = "other settings",
+          .clause = "the two sides were measured with different settings, and cannot be compared"};
+    case gate::Obstacle::SameRuns:
+      return {.short_reason = "same runs", .clause = "both sides are the same runs of one session"};
+    case gate::Obstacle::CutShort:
+      return {.short_reason = "cut short", .make_clause = describe_cut};
+    case gate::Obstacle::NotRecorded:
+      return {.short_reason = "not recorded",
+              .clause = "the decision is not in the file of the series"};
+    case gate::Obstacle::None:
+      break;
+  }
+  return {};
 }
 
 /// Returns why a gate could not decide, in a main clause; empty if it has decided, or if the values
 /// were only too noisy.
 std::string describe_obstacle(const Results& results, const gate::Verdict& verdict) {
-  const ObstacleWords* words = find_words_for(verdict.hindrance.obstacle);
-  if (words == nullptr) return "";
-  return words->clause.empty() ? words->make_clause(results, verdict) : std::string(words->clause);
+  const ObstacleWords words = words_for(verdict.hindrance.obstacle);
+  return words.make_clause != nullptr ? words.make_clause(results, verdict)
+                                      : std::string(words.clause);
 }
 
 /// Returns "; jobs: 1 for 'old', 2 for 'new'" for each difference that an obstacle has.
@@ -1149,8 +1136,9 @@ std::pair<std::string_view, Ink> verdict_word(gate::Decision decision) {
 /// layouts". In a narrow terminal, a table takes the first or the second of the shorter texts.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   Cell cell = make_answer_cell(verdict);
-  if (const auto* words = find_words_for(verdict.hindrance.obstacle); words != nullptr) {
-    cell.verdict_reason = words->short_reason;
+  if (const std::string_view reason = words_for(verdict.hindrance.obstacle).short_reason;
+      !reason.empty()) {
+    cell.verdict_reason = reason;
     cell.text += ": " + cell.verdict_reason;
     return cell;
   }

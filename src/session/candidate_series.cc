@@ -113,8 +113,8 @@ std::optional<SeriesProgram> CandidateSeries::expected_reference() const {
 // its session will be like the earlier ones: with as many rounds, and as much noise. The session
 // tests the candidate at several looks at the data so far. The estimate is for the last of them.
 KeepingOutlook make_outlook(const CandidateSeries& series) {
-  // Each candidate has its own significance level, which depends on the earlier decisions.
   const TypicalSession typical = summarize_sessions(series.decisions);
+  // Each candidate has its own significance level, which depends on the earlier decisions.
   KeepingOutlook outlook{.level = series.next_level(series.terms->confidence),
                          .rounds = typical.rounds};
 

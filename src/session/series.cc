@@ -32,17 +32,11 @@ MetricOfRuns metric_of(const Recording& session, std::size_t metric) {
   return {session.runs, metric, session.metrics[metric].kind};
 }
 
-/// Returns a run for a series, without the value that it may have.
-RunOfSeries without_value(const RunFacts& facts) {
+/// Returns a run for a series, still without its value.
+RunOfSeries make_run_of_series(const RunFacts& facts) {
   return {.round = static_cast<std::uint32_t>(facts.round),
           .layout = facts.layout,
           .ending = facts.ending};
-}
-
-/// Returns the counts of a pass, which are new if no run of the pass was read before.
-RunsOfPass& counts_of_pass(std::size_t pass, std::vector<RunsOfPass>& passes) {
-  if (pass >= passes.size()) passes.resize(pass + 1);
-  return passes[pass];
 }
 
 /// Reads a command's values of the metric. A command may be run in several passes, for example
@@ -56,13 +50,15 @@ SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has
   result.series.rounds.reserve(runs.size());
   for (const std::uint32_t run : runs) {
     const RunFacts facts = source.runs.facts(run);
-    RunOfSeries run_of_series = without_value(facts);
+    RunOfSeries run_of_series = make_run_of_series(facts);
 
     // Endings count even if the run has no value, because it may have died before it had one. Only
     // runs of the metric's kind, such as timed runs, could have had one.
     const bool is_of_metrics_kind = facts.kind == source.kind;
-    if (is_of_metrics_kind)
-      counts_of_pass(facts.pass, result.passes).endings.add(run_of_series, has_layouts);
+    if (is_of_metrics_kind) {
+      if (facts.pass >= result.passes.size()) result.passes.resize(facts.pass + 1);
+      result.passes[facts.pass].endings.add(run_of_series, has_layouts);
+    }
 
     // Of some values, only an upper bound is known.
     run_of_series.value = source.runs.value(run, source.metric);

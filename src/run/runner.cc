@@ -299,11 +299,6 @@ std::size_t hand_out_results(std::vector<os::Ended>& results, const SharedBatch&
   return turn;
 }
 
-/// Returns the launches behind those of the first turn.
-std::span<os::Launch> launches_of_later_turns(SharedBatch& batch) {
-  return std::span(batch.launches).subspan(batch.turn_ends.front());
-}
-
 /// Returns the mean time of runs, of which there must be one.
 nanoseconds mean_time_of(std::span<const os::Ended> runs) {
   nanoseconds sum{};
@@ -327,7 +322,8 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
 
   // If runs take longer than expected, those of later turns do not start in this batch any more.
   // The first turn keeps all its runs, as it would by itself.
-  for (os::Launch& launch : launches_of_later_turns(batch)) launch.latest_start = kBatchTime;
+  for (os::Launch& launch : std::span(batch.launches).subspan(batch.turn_ends.front()))
+    launch.latest_start = kBatchTime;
 
   // All turns that share a batch have the same policy (count_turns_to_share()). If the launcher
   // fails, a turn by itself meets the error again, and reports it.

@@ -21,6 +21,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+bool is_part_of_suite(const BenchmarkToRun& run) {
+  return !run.name.empty();
+}
+
 class Runner final : NonCopyable {
  public:
   /// `latest_number_in_suite`: number of the latest run in the suite, which is increased with each
@@ -75,7 +79,7 @@ class Runner final : NonCopyable {
  private:
   static Scheduler::Conditions make_conditions(const BenchmarkToRun& run,
                                                const RunContext& context) {
-    return {.takes_turns = !run.name.empty() && run.plan.setting.order != Order::Sequential,
+    return {.takes_turns = is_part_of_suite(run) && run.plan.setting.order != Order::Sequential,
             .needs_short_batches = run.rounds != nullptr || (context.machine != nullptr &&
                                                              context.machine->watches_throttling()),
             .compares_tuning = context.machine != nullptr && context.machine->compares_tuning(),
@@ -365,10 +369,6 @@ void take_turns(const Runners& runners, const RunContext& context, std::uint64_t
       for (; turns > 0; --turns, lap.pop_back()) take_turn(lap.back());
     }
   }
-}
-
-bool is_part_of_suite(const BenchmarkToRun& run) {
-  return !run.name.empty();
 }
 
 /// Prepares a benchmark's runner. The error names the benchmark if it is part of a suite.

@@ -143,7 +143,8 @@ void take_unit_of_ratio(Unit unit, Condition& gate) {
   if (gate.acceptance) gate.acceptance->own_limit.unit = unit;
 }
 
-/// Adds a gate to a plan, with the index of its metric.
+/// Adds a gate to a plan, with the index of its metric. Refuses a gate whose metric is not
+/// measured, or whose limit has another unit than the metric.
 Result<void> add_gate(Condition gate, Plan& plan) {
   const auto metric_index = find_metric(plan.metrics, gate.metric);
   if (!metric_index) return make_missing_metric_error(gate.metric, plan.metrics);

@@ -314,9 +314,10 @@ class CommandMaker {
     return fits;
   }
 
-  /// Returns which of an option's `count` values a measured command has. The user gives an option
-  /// once for all commands, once for each typed command, or once for each measured one.
-  std::size_t choose_value(std::size_t count, std::size_t typed, std::size_t measured) const {
+  /// Returns the index of that of an option's `count` values which a measured command has. The user
+  /// gives an option once for all commands, once for each typed command, or once for each measured
+  /// one.
+  std::size_t choose_value_index(std::size_t count, std::size_t typed, std::size_t measured) const {
     if (count == 1) return 0;
     return count == typed_count_ ? typed : measured;
   }
@@ -326,7 +327,7 @@ class CommandMaker {
   void set_parts(const Combination& combination, std::size_t measured, Command& command) const {
     for_each_list(options_, [&](std::string_view, const auto& values, const auto& part_of) {
       if (values.empty()) return;
-      const auto& value = values.at(choose_value(values.size(), combination.typed, measured));
+      const auto& value = values.at(choose_value_index(values.size(), combination.typed, measured));
 
       // A hook or a build that is empty, or that the parameters make empty, does not exist.
       auto& part = part_of(command);
@@ -541,10 +542,9 @@ std::string join_one_word_commands(const std::vector<Command>& commands, std::si
   return joined;
 }
 
-/// Returns the option that the user meant by a command, with its value. After "help", the next
-/// command is the topic.
-std::string write_intended_option(const IntendedCommand& intended, const Plan& plan,
-                                  std::size_t failed) {
+/// Returns the advice on a word that was typed as a command, with the value of the option that it
+/// names. After "help", the next command is the topic.
+std::string write_advice(const IntendedCommand& intended, const Plan& plan, std::size_t failed) {
   const Command& command = plan.commands[failed];
   const bool has_topic = command.text == "help" && failed + 1 < plan.commands.size();
   std::string value;
@@ -560,7 +560,7 @@ std::string write_intended_option(const IntendedCommand& intended, const Plan& p
 std::string find_suggestion(const Plan& plan, std::size_t failed) {
   const std::string& program = plan.commands[failed].words.front();
   if (const IntendedCommand* intended = find_intended_command(program); intended != nullptr)
-    return write_intended_option(*intended, plan, failed);
+    return write_advice(*intended, plan, failed);
 
   // The user meant an option, but typed it with a long dash, or after "--".
   if (const std::string option = replace_leading_dash(program); !option.empty())

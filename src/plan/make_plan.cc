@@ -511,7 +511,7 @@ void take_other_options(const Options& options, Plan& plan) {
 }
 
 /// Adds to a plan, which already has events and options, what depends on them.
-Result<void> complete(const MetricsToPlan& metrics, Plan& plan) {
+Result<void> complete_plan(const MetricsToPlan& metrics, Plan& plan) {
   if (auto added = add_metrics(metrics, plan); !added) return added;
   plan.setting.stop =
       make_stop_rule(metrics.options.run, plan.setting.events.count_passes(RoundKind::Timed));
@@ -598,7 +598,7 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
                               .counting = *counting,
                               .formulas = chosen->formulas,
                               .has_tree_peak = here.has_tree_peak};
-  if (auto completed = complete(metrics, plan); !completed) return completed.error();
+  if (auto completed = complete_plan(metrics, plan); !completed) return completed.error();
   return plan;
 }
 

@@ -564,8 +564,8 @@ void add_event_metrics(const EventSet& set, MetricSelection selection, Shown sho
   }
 }
 
-/// Returns the metric of a ratio of two events. nullopt if they are not counted at the same
-/// privilege levels, and in the same runs.
+/// Returns the metric of a ratio of two events; nullopt unless both are counted at the same
+/// privilege levels and in the same runs.
 std::optional<Metric> make_ratio(const EventSet& set, const DerivedMetric& derived, Shown shown) {
   const auto numerator = find_event(set, derived.numerator);
   const auto denominator = find_event(set, derived.denominator);

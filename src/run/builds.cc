@@ -241,11 +241,9 @@ Error make_identical_layouts_error(const Command& command, const LayoutPair& lay
   return {fmt::format("layouts {} and {} of {} are identical files", layouts.earlier + 1,
                       layouts.later + 1, cited(command.name)),
           "make sure that {layout} reaches the linker (lld: "
-          "-Wl,--shuffle-sections=.text*={layout}; "
-          "mold: -Wl,--shuffle-sections={layout}; Go: -ldflags=-randlayout={layout}), and that C "
-          "and "
-          "C++ are compiled with -ffunction-sections; a program with few functions has few layouts "
-          "(docs/layouts.md)"};
+          "-Wl,--shuffle-sections=.text*={layout}; mold: -Wl,--shuffle-sections={layout}; "
+          "Go: -ldflags=-randlayout={layout}), and that C and C++ are compiled with "
+          "-ffunction-sections; a program with few functions has few layouts (docs/layouts.md)"};
 }
 
 }  // namespace

@@ -45,8 +45,8 @@ void set_fingerprints(const Plan& plan, const ReadContext& reader, const Command
 /// empty or missing. Reads files only if their sizes are equal.
 std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader);
 
-/// Returns what the program at `path` is, called with the arguments `words`. `first_bytes`: the
-/// first bytes of its file. `runs_argument`: true if an argument names a program.
+/// Returns what the program at `path` is. `first_bytes`: the first bytes of its file.
+/// `runs_argument`: true if an argument names a program.
 ProgramKind classify_program(const std::string& path, std::string_view first_bytes,
                              bool runs_argument);
 

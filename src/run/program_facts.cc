@@ -221,17 +221,16 @@ std::string identify_build(const std::string& path, const ReadContext& reader) {
   return hash_file(path, reader).value_or("").substr(0, digits);
 }
 
-/// Returns changes that set to nothing all variables of lauka's environment that a program does
-/// not have.
-std::vector<std::string> empty_missing_variables(const FinalProgram& program) {
-  std::vector<std::string> changes;
+/// Returns the variables of lauka's environment that a program does not have, each set to nothing.
+std::vector<std::string> list_variables_to_empty(const FinalProgram& program) {
+  std::vector<std::string> emptied;
   for (const std::string& variable : os::program_environment({}, "")) {
     const std::string_view name = name_of_variable(variable);
     const auto has_name = [&](const std::string& other) { return name_of_variable(other) == name; };
     if (std::ranges::none_of(program.environment, has_name))
-      changes.push_back(std::string(name) + "=");
+      emptied.push_back(std::string(name) + "=");
   }
-  return changes;
+  return emptied;
 }
 
 /// Returns a call of the dynamic loader that lists the libraries of the program at `path`. With
@@ -248,8 +247,8 @@ os::ProgramSpec make_loader_call(const std::string& loader, const std::string& p
 
   // The loader inherits lauka's environment, where a variable such as LD_PRELOAD would change the
   // list.
-  for (std::string& change : empty_missing_variables(program))
-    spec.environment_changes.push_back(std::move(change));
+  for (std::string& variable : list_variables_to_empty(program))
+    spec.environment_changes.push_back(std::move(variable));
   return spec;
 }
 

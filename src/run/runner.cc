@@ -21,6 +21,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+bool is_part_of_suite(const BenchmarkToRun& run) {
+  return !run.name.empty();
+}
+
 class Runner final : NonCopyable {
  public:
   /// `latest_number_in_suite`: number of the latest run in the suite, which is increased with each
@@ -75,7 +79,7 @@ class Runner final : NonCopyable {
  private:
   static Scheduler::Conditions make_conditions(const BenchmarkToRun& run,
                                                const RunContext& context) {
-    return {.takes_turns = !run.name.empty() && run.plan.setting.order != Order::Sequential,
+    return {.takes_turns = is_part_of_suite(run) && run.plan.setting.order != Order::Sequential,
             .needs_short_batches = run.rounds != nullptr || (context.machine != nullptr &&
                                                              context.machine->watches_throttling()),
             .compares_tuning = context.machine != nullptr && context.machine->compares_tuning(),
@@ -299,11 +303,6 @@ std::size_t hand_out_results(std::vector<os::Ended>& results, const SharedBatch&
   return turn;
 }
 
-/// Returns the launches behind those of the first turn.
-std::span<os::Launch> launches_of_later_turns(SharedBatch& batch) {
-  return std::span(batch.launches).subspan(batch.turn_ends.front());
-}
-
 /// Returns the mean time of runs, of which there must be one.
 nanoseconds mean_time_of(std::span<const os::Ended> runs) {
   nanoseconds sum{};
@@ -327,7 +326,8 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
 
   // If runs take longer than expected, those of later turns do not start in this batch any more.
   // The first turn keeps all its runs, as it would by itself.
-  for (os::Launch& launch : launches_of_later_turns(batch)) launch.latest_start = kBatchTime;
+  for (os::Launch& launch : std::span(batch.launches).subspan(batch.turn_ends.front()))
+    launch.latest_start = kBatchTime;
 
   // All turns that share a batch have the same policy (count_turns_to_share()). If the launcher
   // fails, a turn by itself meets the error again, and reports it.
@@ -369,10 +369,6 @@ void take_turns(const Runners& runners, const RunContext& context, std::uint64_t
       for (; turns > 0; --turns, lap.pop_back()) take_turn(lap.back());
     }
   }
-}
-
-bool is_part_of_suite(const BenchmarkToRun& run) {
-  return !run.name.empty();
 }
 
 /// Prepares a benchmark's runner. The error names the benchmark if it is part of a suite.

@@ -217,7 +217,7 @@ void Scheduler::count_alone() {
 
 // The rounds end when --precision is reached, or at the user's limits on rounds and time. The rule
 // has these limits alone: undecided gates (conditions on the results) get more rounds later.
-bool Scheduler::end_timed_rounds_if_due() {
+bool Scheduler::look_if_timed_rounds_are_over() {
   const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
 
@@ -247,7 +247,7 @@ bool Scheduler::end_timed_rounds_if_due() {
 // may be due even at the end.
 void Scheduler::decide_timed() {
   const RoundsAndTime& spent = group().timed_spent;
-  if (end_timed_rounds_if_due()) {
+  if (look_if_timed_rounds_are_over()) {
     add_untuned_rounds(untuned_rounds_due(spent.rounds, kNoRoundsLeft));
     stage_ = Stage::CountLastBlock;
     return;

@@ -186,7 +186,7 @@ class Scheduler : NonCopyable {
   void decide_simulated();
   void count_alone();
   /// Looks at the results so far. Returns true if the timed rounds of the group are over.
-  bool end_timed_rounds_if_due();
+  bool look_if_timed_rounds_are_over();
   void decide_timed();
   void count_last_block();
   void leave_group();
@@ -245,7 +245,8 @@ class Scheduler : NonCopyable {
   double counting_seconds_left(const UnderWay& now, double timed_seconds) const;
   std::optional<double> seconds_left_of_counting_alone(const UnderWay& now) const;
   double seconds_left_by_paces(const UnderWay& now, std::span<const Pace> paces) const;
-  /// Returns the seconds that timed and counting rounds are likely to need before any has run.
+  /// Returns the seconds that timed and counting rounds are likely to need if none of them has run
+  /// yet.
   double seconds_of_budget() const;
   /// Returns the seconds that timed and counting rounds need; nullopt if unknown.
   std::optional<double> seconds_left_after_simulation(const UnderWay& now,

@@ -126,6 +126,7 @@ class StepRunner {
   bool run_steps(std::span<const Step> left);
   bool runs_one_by_one() const;
   std::size_t batch_size(std::span<const Step> steps) const;
+  /// True if all runs of an action may be in one batch with runs of other benchmarks.
   bool is_shareable(const RunSteps& action) const;
   /// Returns the number of steps that have run. 0 means that the session must end.
   std::size_t launch_and_take_runs(std::span<const Step> steps);

@@ -205,9 +205,10 @@ int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) 
   return error;
 }
 
-/// Locks the journal's folder, which the process `writer_pid` has locked before. The lock of a
-/// killed lauka may take a moment to go.
-int lock_after(os::SettingFiles& files, const std::optional<int>& writer_pid) {
+/// Locks the journal's folder, unless another process has the lock. Waits for the lock of
+/// `writer_pid`, which has written the journal, only if this process was killed, because its lock
+/// may take a moment to go.
+int lock_after_writer(os::SettingFiles& files, const std::optional<int>& writer_pid) {
   constexpr std::chrono::milliseconds no_patience{0};
   const bool has_writer_died = writer_pid && !files.is_alive(*writer_pid);
   return lock_patiently(files, has_writer_died ? kPatience : no_patience);
@@ -218,9 +219,8 @@ Error make_claim_error(int error) {
   // SettingFiles::lock() returns EPERM for a folder that others may write to.
   return {
       fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
-      error == EPERM
-          ? fmt::format("remove this folder, because users other than root may write to it")
-          : "run lauka as root where /run can be written"};
+      error == EPERM ? "remove this folder, because users other than root may write to it"
+                     : "run lauka as root where /run can be written"};
 }
 
 /// Makes and locks the journal's folder, so that only one lauka tunes the machine.
@@ -234,7 +234,7 @@ Result<void> claim_machine(os::SettingFiles& files) {
     if (!has_folder) break;
 
     const auto writer_pid = journal_writer_pid(files);
-    error = lock_after(files, writer_pid);
+    error = lock_after_writer(files, writer_pid);
     if (error == 0) return {};
 
     const bool is_locked_by_another = error == EWOULDBLOCK;
@@ -352,7 +352,7 @@ Result<std::optional<RestoreResult>> restore_leftover_settings(os::SettingFiles&
         fmt::format("cannot lock {}: {}", kJournalFolder,
                     error == EPERM ? "it belongs to another user, or others may write to it"
                                    : message_of(error)),
-        "restore by hand what was tuned, then remove this file"};
+        fmt::format("restore by hand what was tuned, then remove {}", kJournalFolder)};
   auto restored = restore_from_journal_file(files);
   static_cast<void>(files.remove(kJournalFolder));  // fails if the journal is still in it
   files.unlock();
@@ -380,11 +380,11 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
     return restored.error();
   }
 
-  // Writes the journal before the first change, so that a later lauka can restore what was changed.
   const std::vector<SettingState> settings = find_settings(files, request, cpus);
   session->changes_ = list_changes(settings);
-  if (auto written = write_journal(files, session->changes_); !written) return written.error();
 
+  // Writes the journal before the first change, so that a later lauka can restore what was changed.
+  if (auto written = write_journal(files, session->changes_); !written) return written.error();
   session->change_settings();
   session->in_force_.cpus = cpus.command_cpus;
   session->hold_latency_and_note(settings);

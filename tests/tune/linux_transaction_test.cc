@@ -461,6 +461,9 @@ TEST_CASE("a folder that others may write to, and a link, are not trusted with t
   CHECK(refusal(machine) ==
         "--tune cannot keep its journal in /run/lauka: Operation not permitted; remove this "
         "folder, because users other than root may write to it");
+  CHECK(restore_leftover_settings(machine).error().line() ==
+        "cannot lock /run/lauka: it belongs to another user, or others may write to it; restore by "
+        "hand what was tuned, then remove /run/lauka");
 }
 
 TEST_CASE("no symbolic link is followed to or within a setting") {

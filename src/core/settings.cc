@@ -40,8 +40,9 @@ Entries entries_without(const Entries& all, Entries others) {
 }
 
 /// Returns the entries of the reference as differences. Two values of one name are one difference,
-/// with both values, and are taken from `only_in_candidate`. But if a name occurs several times on
-/// a side, nothing says which of its values belong together, so each is a difference of its own.
+/// with both values, whose entry is removed from `only_in_candidate`. But if a name occurs several
+/// times on a side, nothing says which of its values belong together, so each is a difference of
+/// its own.
 std::vector<EntryDifference> take_pairs(const Entries& only_in_reference,
                                         Entries& only_in_candidate) {
   std::vector<EntryDifference> differences;

@@ -23,7 +23,8 @@ constexpr std::uint32_t rotate_right(std::uint32_t word, unsigned by) {
   return word >> by | word << (32U - by);
 }
 
-// The functions of the standard (4.1.2), of which Ch is choose().
+// The functions of the standard (4.1.2), of which Ch is choose() and Maj is majority(). The numbers
+// of bits are those of the standard.
 
 constexpr std::uint32_t choose(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
   return (x & y) ^ (~x & z);
@@ -67,8 +68,8 @@ std::array<std::uint32_t, 64> schedule_words(std::string_view block) {
   return words;
 }
 
-/// Updates the state of a hash with a block of 64 bytes (FIPS 180-4, 6.2.2). The names a to h, t
-/// and the numbers of bits are those of the standard.
+/// Updates the state of a hash with a block of 64 bytes (FIPS 180-4, 6.2.2). The names a to h
+/// and t are those of the standard.
 void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
   const std::array<std::uint32_t, 64> words = schedule_words(block);
 

@@ -166,7 +166,7 @@ Error make_one_kind_error(const std::string& option) {
           "leave it out, or name the kinds with --core-kinds"};
 }
 
-/// Returns the kinds of core of the session, and why they cannot be timed if there is a reason.
+/// Returns the kinds of core of the session, or why there are none if their order is unknown.
 /// Those that the user named take the place of those that the system reports.
 Result<LinuxCoreKinds> find_session_kinds(const CoreRequest& wanted, const os::LinuxCalls& calls) {
   if (wanted.user_named_kinds.empty()) return detect_linux_kinds(calls);
@@ -623,7 +623,7 @@ void CoreTimePoller::before_start() {
 }
 
 /// Updates the times of the command and all its descendants, and returns their ids.
-std::set<int> CoreTimePoller::update_command_and_descendants(int pid) {
+std::set<int> CoreTimePoller::update_process_tree(int pid) {
   std::set<int> found{pid};
   std::vector<int> to_visit{pid};
   while (!to_visit.empty()) {
@@ -659,7 +659,7 @@ void CoreTimePoller::running(int pid) {
       last_poll_end_ != 0 && begin - last_poll_end_ < kMinPauseInPolls * last_poll_duration_;
   if (is_too_early) return;
 
-  update_orphans(update_command_and_descendants(pid));
+  update_orphans(update_process_tree(pid));
 
   last_poll_end_ = calls_.mach_absolute_time();
   last_poll_duration_ = last_poll_end_ - begin;
@@ -687,7 +687,7 @@ void CoreTimePoller::update_times_of(int pid) {
   }
 }
 
-/// Reads the threads `ids` of a process, and returns the sum of their times.
+/// Stores the counts of the threads `ids` in `process`, and returns the sum of their times.
 LevelTimes CoreTimePoller::read_threads(int pid, const std::vector<std::uint64_t>& ids,
                                         Process& process) const {
   LevelTimes sum(level_count_);

@@ -160,7 +160,7 @@ class CoreTimePoller final : public os::RunObserver {
   };
 
   std::optional<Usage> read_usage(int pid) const;
-  std::set<int> update_command_and_descendants(int pid);
+  std::set<int> update_process_tree(int pid);
   void update_orphans(const std::set<int>& descendants);
   void update_times_of(int pid);
   LevelTimes read_threads(int pid, const std::vector<std::uint64_t>& ids, Process& process) const;

@@ -129,12 +129,6 @@ class MacStream final : public ThreadStream {
     if (may_still_exist && unreadable != process.threads.end()) unreadable->second.was_seen = true;
   }
 
-  /// Sets what a new thread had at its start, from which its work counts: no counts.
-  void begin_thread(Thread& thread, std::int32_t process, std::uint64_t id) const {
-    thread.name = thread_name(calls_, process, id);
-    thread.counts.resize(kinds().size());
-  }
-
   /// Stores the counts of a thread for the next read, and returns its work since the previous one.
   /// Returns nullopt at the first read, unless the work since the thread's start is wanted.
   std::optional<ThreadSample> take_counts(WatchedProcess& process, std::uint64_t id,
@@ -142,7 +136,11 @@ class MacStream final : public ThreadStream {
     const auto [entry, is_new] = process.threads.try_emplace(id);
     Thread& thread = entry->second;
     thread.was_seen = true;
-    if (is_new) begin_thread(thread, process.id, id);
+    if (is_new) {
+      thread.name = thread_name(calls_, process.id, id);
+      // The work of a new thread counts from its start, at which all counts were 0.
+      thread.counts.resize(kinds().size());
+    }
 
     // Moves between kinds of core are counted from read to read, also at the first one.
     const std::uint64_t core_kind_moves = count_moves(thread, counts);
@@ -312,8 +310,8 @@ Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
     return Error{fmt::format("process {} ended before --duration was over", process),
                  "use a shorter --duration"};
 
-  // The last sample of an ended thread has no work.
   ThreadTable threads = make_empty_table(*levels, stream);
+  // The last sample of an ended thread has no work.
   for (const ThreadSample& sample : samples)
     if (!sample.has_ended) threads.thread_rows.push_back(make_row(sample, stream));
   return threads;

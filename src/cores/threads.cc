@@ -371,10 +371,11 @@ void add_rows_of_counted(const CountedThreads& counted_threads, const TimesByThr
     auto counted = thread.counters.read();
     if (counted.was_shared) ++uncounted_threads;
     const auto end = after.find(id);
+    const bool has_ended = end == after.end();
     table.thread_rows.push_back(
-        end == after.end() ? make_row_of_ended(id, thread.name, std::move(counted.parts))
-                           : make_row(id, thread.name, times_between(before.at(id), end->second),
-                                      std::move(counted.parts)));
+        has_ended ? make_row_of_ended(id, thread.name, std::move(counted.parts))
+                  : make_row(id, thread.name, times_between(before.at(id), end->second),
+                             std::move(counted.parts)));
   }
 
   if (uncounted_threads > 0)

@@ -342,7 +342,7 @@ const ScanPoint& find_best_point(const Results& results, std::size_t metric,
 }
 
 /// Returns ", not significantly different from n = 8", with the reference of the command at the
-/// best value, which may be best by chance; empty if they differ.
+/// best value, which may be best by chance; empty if they differ, or were not compared.
 std::string say_if_best_by_chance(const Results& results, std::size_t best_command,
                                   std::size_t metric) {
   const MetricResult* row = metric_result_of(results.commands[best_command], metric);

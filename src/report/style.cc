@@ -307,7 +307,7 @@ std::string wrapped_to_cells(std::string_view text, std::size_t width) {
     lines.add_word(word);
   }
 
-  return lines.text;
+  return std::move(lines.text);
 }
 
 std::string wrapped_message(std::string_view text, std::size_t width) {

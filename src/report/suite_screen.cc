@@ -297,7 +297,7 @@ std::string name_benchmarks(const std::vector<std::string>& names, const Report&
   return (names.size() > max_named ? plural(names.size(), "benchmark") : listed(names)) + ": ";
 }
 
-/// Makes a line fit another line and its benchmark, too.
+/// Changes a shared line so that it fits `line` and names its benchmark, too.
 void add_line(SharedLine& shared, const WarningLine& line, const std::string& benchmark) {
   generalize(shared.words, line);
 
@@ -369,13 +369,13 @@ std::string write_details_of_each(const Report& suite, const Style& style) {
   return text;
 }
 
-/// Returns the tables and what belongs to them; with --verbose, the sections of each benchmark
-/// before.
+/// Returns the suite's table, and the details below it. With --verbose, the full text about each
+/// benchmark is before it instead.
 std::string write_suite_tables(const Report& suite, const Style& style) {
   const std::string table = inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
                             terminal_text_with_note(suite_table(suite), style);
 
-  // With --verbose, the text about each benchmark has the other lines and details already.
+  // The text about each benchmark has the other lines and details already.
   if (style.verbose) return write_each_benchmark(suite, style) + table;
   return table + dim_note(suite_layout_lines(suite), style) + write_details_of_each(suite, style);
 }

@@ -507,10 +507,10 @@ struct WarningTextMaker {
     const std::string reference_share = quantity(warning.reference_share, Unit::Fraction);
     const std::string consequence = ", which may explain a part of the difference in time";
 
-    // On a line about several commands, their names precede the text.
+    // The cycles on each kind of core show the same in numbers. On a line about several commands,
+    // their names precede the text.
     return {
         .kind = "other_cores",
-        // The cycles on each kind of core show the same in numbers.
         .text = fmt::format(
             "{} is {}, but {} for the reference, because the two commands ran on different "
             "kinds of core{}{}",

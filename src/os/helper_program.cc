@@ -38,29 +38,6 @@ struct HelperPlan {
   pid_t parent = 0;
 };
 
-/// The arguments and the environment of a program, as execve needs them. They are made before fork,
-/// because the child must not allocate memory: another thread of lauka may hold the allocator's
-/// lock, which the child would inherit.
-class ExecStrings : NonCopyable {
- public:
-  explicit ExecStrings(const ProgramSpec& spec) : words_(spec.words), argv_(pointers_to(words_)) {
-    const std::string launch_value;  // varies among the launches of a measured program only
-    if (!inherits_environment_unchanged(spec)) variables_ = program_environment(spec, launch_value);
-    changed_environment_ = pointers_to(variables_);
-  }
-
-  char* const* argv() const { return argv_.data(); }
-  char* const* environment() const {
-    return variables_.empty() ? environ : changed_environment_.data();
-  }
-
- private:
-  std::vector<std::string> words_;
-  std::vector<char*> argv_;
-  std::vector<std::string> variables_;
-  std::vector<char*> changed_environment_;
-};
-
 /// Executes the program of `spec` in this new process. Returns the step that failed, with errno.
 LaunchStep become_program(const HelperPlan& plan, const ProgramSpec& spec) {
   const std::optional<User>& user = spec.user;
@@ -170,7 +147,13 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   if (!path || !null_device || !output.open() || !start_failure.open()) return;
   output_ = std::move(output.read_end);
 
-  const ExecStrings strings(spec);
+  // All strings are made before fork, because the child must not allocate memory: another thread
+  // of lauka may hold the allocator's lock, which the child would inherit.
+  const std::string launch_value;  // varies among the launches of a measured program only
+  std::vector<std::string> variables;
+  if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, launch_value);
+  const ExecStrings strings(spec.words, std::move(variables));
+
   const HelperPlan plan{.path = path->c_str(),
                         .argv = strings.argv(),
                         .environment = strings.environment(),

@@ -678,7 +678,8 @@ void* reserve_shared_memory() {
               MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/// Returns a setup that still lacks the signal mask. `memory`: from reserve_shared_memory().
+/// Returns a setup that still lacks the signal mask, the calls for counters and the exit handler.
+/// `memory`: from reserve_shared_memory().
 LauncherSetup make_setup(void* memory, const LauncherSockets& sockets, const RunFiles& files) {
   LauncherSetup setup;
   setup.state = static_cast<SharedState*>(memory);

@@ -1,9 +1,11 @@
 #include "os/process.h"
 
+#include "os/descriptor.h"
 #include "os/platform.h"
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace lauka::os {
 
@@ -60,6 +62,16 @@ std::vector<std::string> program_environment(const ProgramSpec& spec,
     set_variable(environment, spec.launch_variable + "=" + launch_value);
   if (spec.has_region) set_variable(environment, std::string(kRegionVariable) + "=");
   return environment;
+}
+
+ExecStrings::ExecStrings(std::vector<std::string> words, std::vector<std::string> variables)
+    : words_(std::move(words)),
+      variables_(std::move(variables)),
+      argv_(pointers_to(words_)),
+      changed_environment_(pointers_to(variables_)) {}
+
+char* const* ExecStrings::environment() const {
+  return variables_.empty() ? environ : changed_environment_.data();
 }
 
 }  // namespace lauka::os

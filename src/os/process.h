@@ -288,4 +288,20 @@ inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 std::vector<std::string> program_environment(const ProgramSpec& spec,
                                              const std::string& launch_value);
 
+/// The arguments and the environment of a program, as execve and posix_spawn need them.
+class ExecStrings : NonCopyable {
+ public:
+  /// `variables`: empty if the program inherits lauka's environment unchanged.
+  ExecStrings(std::vector<std::string> words, std::vector<std::string> variables);
+
+  char* const* argv() const { return argv_.data(); }
+  char* const* environment() const;
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<std::string> variables_;
+  std::vector<char*> argv_;
+  std::vector<char*> changed_environment_;
+};
+
 }  // namespace lauka::os

@@ -472,32 +472,26 @@ class SpawningLauncher final : public Launcher {
 
   /// What a request points to.
   struct RequestParts {
+    ExecStrings strings;
     sigset_t default_signals{};
-    std::vector<std::string> words{};
-    std::vector<char*> argv{};
-    std::vector<std::string> variables{};
-    std::vector<char*> changed_environment{};
     std::vector<int> inherited{};
     SpawnIdentity identity{};
   };
 
   RequestParts make_parts(const ProgramSpec& spec, const std::string& launch_value,
                           RegionPage& region) const {
-    RequestParts parts{.default_signals = list_default_signals(), .words = spec.words};
-    parts.argv = pointers_to(parts.words);
-    parts.variables = list_variables(spec, launch_value, region);
-    parts.changed_environment = pointers_to(parts.variables);
-    parts.inherited = list_inherited(region);
-    if (spec.user) parts.identity = make_identity(*spec.user);
-    return parts;
+    return {.strings{spec.words, list_variables(spec, launch_value, region)},
+            .default_signals = list_default_signals(),
+            .inherited = list_inherited(region),
+            .identity = spec.user ? make_identity(*spec.user) : SpawnIdentity{}};
   }
 
   SpawnRequest make_request(const Program& program, const StandardFiles& streams,
                             const RequestParts& parts) const {
     const ProgramSpec& spec = program.spec;
     return {.path = program.path.c_str(),
-            .argv = parts.argv.data(),
-            .environment = parts.variables.empty() ? environ : parts.changed_environment.data(),
+            .argv = parts.strings.argv(),
+            .environment = parts.strings.environment(),
             .folder = spec.folder.empty() ? nullptr : spec.folder.c_str(),
             .input = streams.input,
             .output = streams.output,

@@ -312,8 +312,8 @@ std::string parse_cpu_model(std::string_view cpuinfo) {
     auto model = find_value(cpuinfo, key, ':');
     if (model && !model->empty()) return *std::move(model);
   }
-  const std::string maker = find_value(cpuinfo, "CPU implementer", ':').value_or("");
-  const std::string part = find_value(cpuinfo, "CPU part", ':').value_or("");
+  const std::string maker = cpuinfo_value(cpuinfo, "CPU implementer");
+  const std::string part = cpuinfo_value(cpuinfo, "CPU part");
   return maker.empty() && part.empty() ? "" : "implementer " + maker + ", part " + part;
 }
 

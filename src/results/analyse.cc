@@ -672,7 +672,7 @@ std::vector<SuiteRow> list_rows_at_place(const Results& benchmark,
   std::vector<SuiteRow> rows;
   for (const std::size_t candidate : candidates_at_place)
     for (const std::optional<std::size_t> metric : suite_metrics(benchmark, candidate))
-      if (metric)
+      if (metric)  // else the benchmark has neither a gate nor a primary metric
         rows.push_back({.benchmark = benchmark,
                         .candidate = candidate,
                         .metric = *metric,

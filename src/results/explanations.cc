@@ -84,9 +84,9 @@ Series make_utilisation(const MeasuredCommand& command, std::size_t cpu_time,
   const auto wall_time_in_session = command.place_of(wall_time);
   if (!cpu_time_in_session || !wall_time_in_session) return utilisation;
 
-  // A run without a value is added, too, because the series counts how runs ended.
   const Runs& runs = command.session.runs;
   const bool has_layouts = count_layouts(command.session, command.index) > 1;
+  // A run without a value is added, too, because the series counts how runs ended.
   for (const std::uint32_t run : runs.of_command(command.index))
     utilisation.add(find_utilisation(runs, run, *cpu_time_in_session, *wall_time_in_session),
                     has_layouts);

@@ -424,8 +424,8 @@ class SessionReader {
 
   Result<void> add_samples_of_metric(const std::string& name, const ParsedJson& json,
                                      const RunsOfCommand& runs) {
-    const NumberList* samples = run_lists_.numbers_in(json, "samples");
-    if (samples == nullptr) return make_foreign_file_error("it has a metric without samples");
+    if (run_lists_.numbers_in(json, "samples") == nullptr)
+      return make_foreign_file_error("it has a metric without samples");
 
     // A metric in a unit that this lauka does not know was left out of the session's metrics.
     const auto metric_index = find_metric(recording().metrics, name);
@@ -433,9 +433,8 @@ class SessionReader {
 
     // A percentile has no values of its own. It summarizes those of another metric.
     if (metric != nullptr && metric->percentile) return {};
-    const auto values = read_samples(*samples, metric, runs);
+    const auto values = read_samples(json, metric, runs);
     if (!values) return values.error();
-    run_lists_.free_list(json, "samples");
     if (metric == nullptr) return {};
 
     const std::string& command = recording().commands[runs.command].name;
@@ -444,13 +443,17 @@ class SessionReader {
     return {};
   }
 
-  /// Returns the values of a metric in the runs of a command. `metric`: null if it is unknown.
-  Result<std::vector<double>> read_samples(const NumberList& samples, const Metric* metric,
+  /// Returns the values of a metric in the runs of a command, and frees their list. `metric`: null
+  /// if it is unknown.
+  Result<std::vector<double>> read_samples(const ParsedJson& json, const Metric* metric,
                                            const RunsOfCommand& runs) {
     // Only a metric that the user's commands report themselves can be negative.
     const bool may_be_negative = metric != nullptr && is_metric_of_user(*metric);
-    auto values = read_values(samples, recording().commands[runs.command].name, may_be_negative);
+    auto values = read_values(*run_lists_.numbers_in(json, "samples"),
+                              recording().commands[runs.command].name, may_be_negative);
     if (!values) return values;
+
+    run_lists_.free_list(json, "samples");
     if (runs.were_listed && values->size() != runs.all.size() - runs.first_run)
       return make_foreign_file_error("it does not have one sample for each run");
     return values;

@@ -111,7 +111,7 @@ bool is_left_out(const cli::OptionDescription& option, const cli::OptionGroup& o
   return is_refused || is_export || is_about_whole_call || is_replaced;
 }
 
-/// Returns lauka's groups of options that work here, too.
+/// Returns lauka's options that work here, too, in their groups.
 std::vector<cli::OptionGroup> list_inherited_options(const cli::OptionGroup& own_options) {
   std::vector<cli::OptionGroup> inherited;
   cli::ProgramDescription lauka = cli::lauka_description();
@@ -253,7 +253,7 @@ std::optional<Error> find_refusal(std::span<const std::string> words) {
 }
 
 /// Returns the refusal of the first export that lauka-bisect cannot write.
-std::optional<Error> find_unfit_export(const std::vector<ExportTarget>& exports) {
+std::optional<Error> refuse_unfit_export(const std::vector<ExportTarget>& exports) {
   const auto unfit_export = std::ranges::find_if_not(exports, has_exporter);
   if (unfit_export == exports.end()) return std::nullopt;
   return Error{
@@ -263,7 +263,7 @@ std::optional<Error> find_unfit_export(const std::vector<ExportTarget>& exports)
 
 /// Returns an error if there are several commands, or several values of a command's setting. lauka
 /// has lists of these settings, for several commands.
-std::optional<Error> find_second_value(const CommandOptions& commands) {
+std::optional<Error> refuse_second_value(const CommandOptions& commands) {
   const auto has_several = [](const auto& values) { return values.size() > 1; };
   if (has_several(commands.command_lines))
     return Error{
@@ -287,8 +287,8 @@ Result<void> refuse_unfit(const Options& options) {
     return Error{"lauka-bisect answers no questions about the machine",
                  "ask lauka itself, as in lauka --check"};
 
-  if (auto unfit = find_unfit_export(options.output.exports)) return *std::move(unfit);
-  if (auto second = find_second_value(options.commands)) return *std::move(second);
+  if (auto unfit = refuse_unfit_export(options.output.exports)) return *std::move(unfit);
+  if (auto second = refuse_second_value(options.commands)) return *std::move(second);
 
   // The folder is one below each commit's worktree.
   for (const std::string& folder : options.commands.working_folders)
@@ -365,7 +365,6 @@ Result<Request> parse(std::span<const std::string> words) {
   // The options that are left are lauka's, and so is the command.
   lauka_words.insert(lauka_words.end(), separator, words.end());
   auto parsed = parse_as_lauka(lauka_words);
-
   if (!parsed) return choose_error(parsed.error(), std::span(words.begin(), separator));
   request->options = *std::move(parsed);
 

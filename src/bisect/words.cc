@@ -50,7 +50,7 @@ const StepRecord* find_step(const SearchRecord& search, const Commit& commit) {
   return found == search.steps.rend() ? nullptr : &*found;
 }
 
-/// Returns why the steps told nothing about a commit; empty if the search did not come to it.
+/// Returns why the last step about a commit told nothing; empty without such a step.
 std::string explain_suspect(const SearchRecord& search, const Commit& commit) {
   const StepRecord* step = find_step(search, commit);
   if (step != nullptr && step->answer == StepAnswer::Untestable) return step->reason;

@@ -623,7 +623,7 @@ class SessionReader {
   }
 
   /// Returns what the file says about the baseline's session, without the values of its commands.
-  Recording make_recording(const StoredBaseline& stored) {
+  Recording make_recording_of_baseline(const StoredBaseline& stored) {
     Recording measured;
     measured.was_written_by_lauka = stored.tool != "hyperfine";
     measured.circumstances.version = stored.version.value_or("");
@@ -677,7 +677,7 @@ class SessionReader {
     if (stored.commands.size() != recording().commands.size())
       return make_foreign_file_error("it has a baseline without commands");
 
-    auto measured = std::make_shared<Recording>(make_recording(stored));
+    auto measured = std::make_shared<Recording>(make_recording_of_baseline(stored));
     if (auto added = add_values_of_baseline(*baseline_json, *measured); !added) return added;
 
     // Both lists of commands are parallel, so a command's reference has the command's index.

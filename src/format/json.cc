@@ -106,7 +106,7 @@ Json summary_json(const Results& results, const CommandResult& command, std::siz
 
 constexpr int kHyperfineSchema = 2;
 
-void put_name(JsonWriter& json, const Results& results, std::size_t command) {
+void put_name_and_role(JsonWriter& json, const Results& results, std::size_t command) {
   const Recording& session = results.session;
   const Command& measured = session.commands[command];
 
@@ -157,7 +157,7 @@ void put_measurements(JsonWriter& json, const Results& results,
 /// hyperfine 1.x, then those of schema 2. Each has only runs with a wall time.
 void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
   const std::vector<std::size_t> runs = timed_runs(results, command);
-  put_name(json, results, command);
+  put_name_and_role(json, results, command);
   put_statistics(json, results, command);
   put_lists_of_runs(json, results, runs);
   put_measurements(json, results, runs);

@@ -208,7 +208,7 @@ std::optional<UtcTime> parse_seconds(std::string_view text) {
 }
 
 /// Removes the fraction of a second, as in ".25Z", from the beginning of `rest`, and returns it; 0
-/// if there is none. Returns nullopt if nothing follows the fraction.
+/// if there is none. Returns nullopt if it has no digits, or if nothing follows it.
 std::optional<std::chrono::milliseconds> take_fraction(std::string_view& rest) {
   if (rest.front() != '.') return std::chrono::milliseconds(0);
   const std::size_t end = rest.find_first_not_of("0123456789", 1);

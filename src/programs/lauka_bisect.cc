@@ -161,8 +161,8 @@ class Bisection {
   std::optional<Stop> do_steps(SearchRecord& record);
   void repeat_steps(const EndsChange& ends, SearchRecord& record, Search& search) const;
   std::optional<Stop> do_new_steps(const EndsChange& ends, SearchRecord& record, Search& search);
-  std::string announce_step(const Step& step, const SearchRecord& record,
-                            const Search& search) const;
+  std::string describe_next_step(const Step& step, const SearchRecord& record,
+                                 const Search& search) const;
   OrStop<StepRecord> do_step(const Step& step, const EndsChange& ends);
   OrStop<MeasuredCandidate> measure_step(const Step& step, const EndsChange& ends);
   std::vector<std::size_t> rank_by_git(const Known& known);
@@ -496,8 +496,8 @@ void Bisection::repeat_steps(const EndsChange& ends, SearchRecord& record, Searc
 }
 
 /// Returns a line of progress about a step that begins.
-std::string Bisection::announce_step(const Step& step, const SearchRecord& record,
-                                     const Search& search) const {
+std::string Bisection::describe_next_step(const Step& step, const SearchRecord& record,
+                                          const Search& search) const {
   if (step.asks_again)
     return fmt::format("measuring {} again, with another limit", commits_[step.commit].short_id());
   return fmt::format("step {}, {} left", count_commits(record.steps) + 1,
@@ -508,7 +508,7 @@ std::string Bisection::announce_step(const Step& step, const SearchRecord& recor
 std::optional<Stop> Bisection::do_new_steps(const EndsChange& ends, SearchRecord& record,
                                             Search& search) {
   for (auto step = search.next_step(); step; step = search.next_step()) {
-    worker_.say(announce_step(*step, record, search));
+    worker_.say(describe_next_step(*step, record, search));
     auto done = do_step(*step, ends);
     if (const auto* stop = std::get_if<Stop>(&done)) return *stop;
     record.steps.push_back(std::get<StepRecord>(std::move(done)));

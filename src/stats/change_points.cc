@@ -287,20 +287,22 @@ Window find_range_with(double share, const std::vector<double>& weights, std::si
 /// points earlier or later than it seemed. `around`: the points on both sides of it.
 void locate_step(const Series& series, Window around, double confidence, LevelStep& step) {
   const Window candidates = find_candidates(around, step);
-  std::vector<double> likelihoods = list_log_likelihoods(series, around, candidates);
+  const std::vector<double> log_likelihoods = list_log_likelihoods(series, around, candidates);
   double largest = 0.0;
-  for (std::size_t i = 0; i < likelihoods.size(); ++i) {
-    if (likelihoods[i] > largest) {
-      largest = likelihoods[i];
+  for (std::size_t i = 0; i < log_likelihoods.size(); ++i) {
+    if (log_likelihoods[i] > largest) {
+      largest = log_likelihoods[i];
       step.first_point = candidates.begin + i;
     }
   }
 
   // If each candidate is as probable as the others beforehand, their likelihoods are the weights of
   // their probabilities (Bayes). Relative to the largest likelihood, exp() cannot overflow.
-  for (double& likelihood : likelihoods) likelihood = std::exp(likelihood - largest);
-  const Window range =
-      find_range_with(confidence, likelihoods, step.first_point - candidates.begin);
+  std::vector<double> weights;
+  weights.reserve(log_likelihoods.size());
+  for (const double log_likelihood : log_likelihoods)
+    weights.push_back(std::exp(log_likelihood - largest));
+  const Window range = find_range_with(confidence, weights, step.first_point - candidates.begin);
   step.earliest_first_point = candidates.begin + range.begin;
   step.latest_first_point = candidates.begin + range.end - 1;
 }

@@ -151,7 +151,7 @@ double half_width_found(double half_width, double tail, const NoiseOfRounds& noi
          student_t_quantile_above(tail, noise.degrees);
 }
 
-/// Returns the share of sessions that share_that_finds() finds, as a normal deviate.
+/// Returns what share_that_finds() does, as a normal deviate.
 double deviate_that_finds(double errors, double needed_t, double degrees) {
   // The normal quantile of 0 or 1 would be infinite.
   const double share_that_misses = 1.0 - share_that_finds(errors, needed_t, degrees);

@@ -397,7 +397,7 @@ double LayoutEstimate::expected_half_width(double tail, std::size_t layouts_then
                                            std::size_t sweeps_then) const {
   const double noise = sweeps_then == 0 ? 0.0 : variance_within_layouts / to_double(sweeps_then);
   return student_t_quantile_above(tail, to_double(layouts_then) - 1.0) *
-         std::sqrt((variance_of_layouts + noise) / to_double(layouts_then));
+         std::sqrt(squared_error_with(*this, layouts_then, noise));
 }
 
 std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_width,

@@ -78,6 +78,7 @@ struct CommandFailure {
   std::string text{};       ///< goes on after the name of the commit
 };
 
+/// Returns the command that did not give what each of its runs must give.
 std::optional<CommandFailure> find_missing_value(const SessionResult& measured) {
   if (!measured.command_at_fault) return std::nullopt;
   return CommandFailure{*measured.command_at_fault,
@@ -393,14 +394,15 @@ OrStop<std::string> Worker::take_failed_build(const Commit& commit, const BuildF
 OrStop<std::string> Worker::run_build(Tree tree, const Commit& commit) {
   if (request_.build.empty()) return no_failure();
 
-  const auto failed =
-      run_builds_by(*launcher_, make_builds(request_, commit, path_of(tree)), user_);
+  const auto run = run_builds_by(*launcher_, make_builds(request_, commit, path_of(tree)), user_);
   if (os::first_interrupt_signal() != 0) return no_failure();
-  if (!failed) return Stop{print_error(failed.error(), ExitStatus::Failed)};
-  return *failed ? take_failed_build(commit, **failed) : no_failure();
+  if (!run) return Stop{print_error(run.error(), ExitStatus::Failed)};
+  const std::optional<BuildFailed>& failed = *run;
+  return failed ? take_failed_build(commit, *failed) : no_failure();
 }
 
-/// Checks out a commit in a worktree where it is to be built. Stops the search if git fails.
+/// Checks out a commit in a worktree where it is to be built. Stops the search after a signal,
+/// or if git fails.
 std::optional<Stop> Worker::begin_build(Tree tree, const Commit& commit) {
   const std::string tree_name = name_of(tree);
   add_entry(fmt::format("{} {} {}", kBuildingEntry, tree_name, commit.id));

@@ -273,7 +273,7 @@ void restore_leftovers(Call& call) {
   } else if (has_failed && os::has_root_rights()) {
     say_notes(call, {attempt.error().line()});
   } else {
-    // Nothing was restored: this user may not do it, or another process holds the lock.
+    // Nothing was restored: this user may not do it, or another process holds the journal's lock.
     say_how_to_restore(call, *files);
   }
 }

@@ -524,7 +524,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> log_file, const Origin& or
   return {};
 }
 
-/// Reads the first line of the log of an earlier call; nullopt if it was not written to its end.
+/// Reads the first line of the log of an earlier call; nullopt if the line is missing or cut off.
 Result<std::optional<LogHead>> read_head_of_earlier_call(const std::string& log_path) {
   const auto text = os::AppendLog::read(log_path, kMaxLogBytes);
   if (!text) return text.error();

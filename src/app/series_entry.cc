@@ -203,7 +203,8 @@ Result<bool> add_reservation(const std::string& path, const SeriesTerms& terms,
   return has_unfinished_line;
 }
 
-/// True if the user has taken another reference than the candidate that was kept last.
+/// True if the user has taken another reference than the series expects: the candidate that was
+/// kept last, or the first reference if none was kept.
 bool has_other_reference(const SeriesEntry& entry, const SeriesProgram& reference) {
   return entry.expected_reference && reference.has_other_bytes_than(*entry.expected_reference);
 }

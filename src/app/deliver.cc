@@ -209,21 +209,22 @@ bool may_warn_of_short_runs(const Call& call, const Recording& session) {
   return was_measured && !is_quiet && !call.is_suite() && !has_shell;
 }
 
-/// True if a command's runs are so short that their wall time is mostly the start of a process.
-bool has_short_command(const Recording& session, std::size_t wall_time) {
-  bool has_found = false;
+/// True if a command's runs are so short that their wall time is mostly the start of a process, and
+/// measuring this start is worth its time.
+bool is_start_worth_measuring(const Recording& session, std::size_t wall_time) {
+  bool has_short_command = false;
   for (std::size_t c = 0; c < session.commands.size(); ++c) {
     const auto [mean, runs] = find_mean_wall_time(session, wall_time, c);
 
-    // A measurement for the warning is not worth its time if the session took hardly longer.
+    // It is not worth its time if the session itself took hardly longer.
     constexpr double min_seconds_of_first_command = 0.1;
     const double seconds_of_command = mean * static_cast<double>(runs);
     if (c == 0 && seconds_of_command < min_seconds_of_first_command) return false;
 
     const bool is_short = mean > 0.0 && mean < report::kShortRunSeconds;  // 0: no wall time
-    has_found = has_found || is_short;
+    has_short_command = has_short_command || is_short;
   }
-  return has_found;
+  return has_short_command;
 }
 
 /// Measures how long an empty process takes, for a warning that short runs consist mostly of the
@@ -232,7 +233,7 @@ std::optional<double> measure_start_if_runs_are_short(const Call& call, const Re
   if (!may_warn_of_short_runs(call, session)) return std::nullopt;
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
   const bool shows_wall_time = wall_time && session.metrics[*wall_time].shown == Shown::Always;
-  if (!shows_wall_time || !has_short_command(session, *wall_time)) return std::nullopt;
+  if (!shows_wall_time || !is_start_worth_measuring(session, *wall_time)) return std::nullopt;
   return measure_process_start(call.benchmarks.front().plan, *call.launcher, call.user,
                                os::first_interrupt_signal);
 }

@@ -76,8 +76,8 @@ bool shows_output_of_commands(const Benchmark& benchmark) {
 }
 
 std::unique_ptr<Observer> choose_drawing(const Call& call) {
-  // Commands that write to the same terminal would leave pieces of the progress line there.
   const OutputOptions& options = call.options.output;
+  // Commands that write to the same terminal would leave pieces of the progress line there.
   const bool is_shared = std::ranges::any_of(call.benchmarks, shows_output_of_commands);
   const bool draws = options.shows_progress && options.verbosity != Verbosity::Quiet &&
                      !is_shared && os::wants_drawing(os::StandardStream::Error);
@@ -363,19 +363,6 @@ std::optional<std::string> describe_first_difference(const TextByName& then,
   return std::nullopt;
 }
 
-/// The number of a benchmark, and some of its successive rounds.
-using RoundsOfBenchmark = std::pair<std::size_t, FinishedRounds>;
-
-/// Reads a line of the log, which ends with a seal: a checksum of this line and of all lines before
-/// it. Returns nullopt if the line has no rounds of this suite.
-std::optional<RoundsOfBenchmark> read_rounds(std::string_view sealed_line, RoundLog& log) {
-  const auto line = log.seals.open(sealed_line);
-  auto rounds = line ? parse_rounds(*line) : std::nullopt;
-  const bool is_of_this_suite = rounds && rounds->first < log.round_keepers.size();
-  if (!is_of_this_suite) return std::nullopt;
-  return rounds;
-}
-
 /// Returns the number of rounds without warm-up and settling rounds, and without rounds of which no
 /// run is in the log.
 std::uint64_t count_measured_rounds(const FinishedRounds& rounds) {
@@ -383,12 +370,16 @@ std::uint64_t count_measured_rounds(const FinishedRounds& rounds) {
   return rounds.runs.back().step.round - rounds.first.round + 1;
 }
 
-/// Takes the rounds of one line of the log, and counts them. Returns false if it has no rounds of
-/// this suite.
+/// Takes one or several successive rounds from a line of the log, and counts them. The line ends
+/// with a seal: a checksum of this line and of all lines before it. Returns false if it has no
+/// rounds of this suite.
 bool take_rounds_of_line(std::string_view sealed_line, RoundLog& log) {
-  auto read = read_rounds(sealed_line, log);
-  if (!read) return false;
-  auto& [benchmark, rounds] = *read;
+  const auto line = log.seals.open(sealed_line);
+  auto parsed = line ? parse_rounds(*line) : std::nullopt;
+  const bool is_of_this_suite = parsed && parsed->first < log.round_keepers.size();
+  if (!is_of_this_suite) return false;
+
+  auto& [benchmark, rounds] = *parsed;
   log.earlier_rounds += count_measured_rounds(rounds);
   log.round_keepers[benchmark].rounds_to_replay.push_back(std::move(rounds));
   return true;
@@ -533,11 +524,8 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> log_file, const Origin& or
   return {};
 }
 
-/// Reads the first line of the log of an earlier call; nullopt if it was not written to its end.
-Result<std::optional<LogHead>> read_head_of_earlier_call(const Call& call,
-                                                         const std::string& log_path) {
-  const os::ActAs user(call.user);
-  if (user.error()) return *user.error();
+/// Reads the first line of the log of an earlier call; nullopt if the line is missing or cut off.
+Result<std::optional<LogHead>> read_head_of_earlier_call(const std::string& log_path) {
   const auto text = os::AppendLog::read(log_path, kMaxLogBytes);
   if (!text) return text.error();
 
@@ -558,7 +546,9 @@ Result<void> take_seed_from_log(Call& call) {
         "needs --export-json",
         "add --export-json FILE as in the call that was interrupted"};
 
-  const auto read_head = read_head_of_earlier_call(call, *log_path);
+  const os::ActAs user(call.user);
+  if (user.error()) return *user.error();
+  const auto read_head = read_head_of_earlier_call(*log_path);
   if (!read_head) return read_head.error();
 
   // The earlier call may have ended before the head was written. Then the suite takes a new seed.

@@ -256,7 +256,7 @@ Result<std::vector<cli::AcceptedRegression>> read_accepted_file(const Call& call
   return cli::read_accepted(file, *text);
 }
 
-/// Conditions for keeping a candidate are no gates.
+/// True if the benchmark has a gate. Conditions for keeping a candidate are no gates.
 bool has_gate(const Benchmark& benchmark) {
   return !std::ranges::all_of(benchmark.options.gates.conditions, &Condition::is_for_keeping);
 }

@@ -151,7 +151,8 @@ void withdraw_keeping(Results& results) {
 }
 
 /// The first candidate of a series sets its terms, which hold for all later ones. Returns the line
-/// with the terms for the first one, and an empty text for a later one that has the same terms.
+/// with the terms for the first one, and an empty text for a later one. Refuses a later one that
+/// has other terms.
 Result<std::string> write_terms_of_first(SeriesFile& file, const std::string& path,
                                          const SeriesTerms& terms) {
   // Each line of the file is sealed: it ends with a checksum of all lines so far.
@@ -202,7 +203,8 @@ Result<bool> add_reservation(const std::string& path, const SeriesTerms& terms,
   return has_unfinished_line;
 }
 
-/// True if the user has taken another reference than the candidate that was kept last.
+/// True if the user has taken another reference than the series expects: the candidate that was
+/// kept last, or the first reference if none was kept.
 bool has_other_reference(const SeriesEntry& entry, const SeriesProgram& reference) {
   return entry.expected_reference && reference.has_other_bytes_than(*entry.expected_reference);
 }

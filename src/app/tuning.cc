@@ -172,7 +172,7 @@ void say_what_was_restored(const Call& call, const tune::RestoreResult& restored
 }
 
 /// Returns the settings if the folder of their journal exists, which it does while the machine is
-/// tuned. Null on macOS, too.
+/// tuned; null if not, and on macOS.
 os::SettingFiles* open_tuned_settings(Call& call) {
   std::error_code ignored;  // a folder that cannot be read counts as missing
   const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, ignored);
@@ -273,7 +273,7 @@ void restore_leftovers(Call& call) {
   } else if (has_failed && os::has_root_rights()) {
     say_notes(call, {attempt.error().line()});
   } else {
-    // Nothing was restored: this user may not do it, or another process holds the lock.
+    // Nothing was restored: this user may not do it, or another process holds the journal's lock.
     say_how_to_restore(call, *files);
   }
 }

@@ -37,11 +37,11 @@ std::vector<AcceptedRegression>::iterator find_for_gate(std::vector<AcceptedRegr
   });
 }
 
-/// Finds the entry that replaces the limit of `gate`, and marks the entries that have a gate;
-/// end() if there is none.
-std::vector<AcceptedRegression>::iterator find_applied(std::vector<AcceptedRegression>& entries,
-                                                       std::string_view benchmark,
-                                                       const Condition& gate) {
+/// Returns the entry that is for `gate`; end() if there is none. Sets has_gate of all entries that
+/// could be.
+std::vector<AcceptedRegression>::iterator mark_and_choose(std::vector<AcceptedRegression>& entries,
+                                                          std::string_view benchmark,
+                                                          const Condition& gate) {
   // An entry of this benchmark replaces the entry without a benchmark, which is for all of them.
   const auto of_benchmark = find_for_gate(entries, benchmark, gate);
   const auto of_all = find_for_gate(entries, "", gate);
@@ -104,12 +104,6 @@ Result<std::string> read_last_day(const toml::node& value) {
                  "write the last day without quotes, as in until = 2027-03-01"};
   const toml::date& day = date->get();
   return fmt::format("{:04}-{:02}-{:02}", day.year, day.month, day.day);
-}
-
-/// Reads a condition as the value of --fail-if, with the same error messages.
-Result<void> read_condition_of_entry(const std::string& text, AcceptedRegression& accepted) {
-  auto condition = read_condition(OptionValue{*find_option("fail-if"), text});
-  return assign_or_error(std::move(condition), accepted.condition);
 }
 
 Note make_not_needed_note(const AcceptedRegression& accepted) {
@@ -203,8 +197,11 @@ class AcceptedReader {
 
     if (key == "benchmark") accepted.benchmark = text->get();
     if (key == "reason") accepted.reason = text->get();
-    if (key == "condition") return read_condition_of_entry(text->get(), accepted);
-    return {};
+    if (key != "condition") return {};
+
+    // The condition is written as the value of --fail-if is, and has the same error messages.
+    return assign_or_error(read_condition(OptionValue{*find_option("fail-if"), text->get()}),
+                           accepted.condition);
   }
 
   std::string file_;
@@ -230,7 +227,7 @@ std::vector<Note> accept_regressions(std::vector<AcceptedRegression>& accepted,
     // there is no regression to accept.
     if (gate.is_for_keeping()) continue;
 
-    const auto applied = find_applied(accepted, benchmark, gate);
+    const auto applied = mark_and_choose(accepted, benchmark, gate);
     if (applied == accepted.end()) continue;
     if (allows_more(applied->condition, gate))
       accept(*applied, today, gate);

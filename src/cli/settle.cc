@@ -210,7 +210,7 @@ void add_conditions_of_short_options(ParsedOptions& draft) {
 }
 
 /// Refuses --fail-if-inconclusive if there is no gate.
-Result<void> check_inconclusive_status(const Options& options) {
+Result<void> check_inconclusive_has_gate(const Options& options) {
   // A session saved earlier may have gates of its own, which are not known yet.
   const bool has_gate =
       std::ranges::any_of(options.gates.conditions,
@@ -241,7 +241,7 @@ Result<void> settle_gates(ParsedOptions& draft) {
     return Error{"--series has no effect without --keep-if-faster or --keep-if",
                  "add --keep-if-faster=PCT or --keep-if 'METRIC < -PCT'"};
 
-  return check_inconclusive_status(draft.options);
+  return check_inconclusive_has_gate(draft.options);
 }
 
 /// Subcommands of perf and other tools, which some users type before their command, and what to

@@ -124,7 +124,7 @@ std::string advise_to_limit_value(const Condition& gate, std::string_view limit)
 }
 
 /// Reads `limit`, which does not limit the value itself, into `gate`. `given`: the whole condition.
-/// `unit`: what follows the number.
+/// `unit`: what follows the number, which find_limit_kind() knows.
 Result<Condition> set_limit_from_reference(Condition gate, const OptionValue& given,
                                            const std::string& limit, const std::string& unit) {
   const LimitKindRow& kind = *find_limit_kind(unit);

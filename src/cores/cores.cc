@@ -205,7 +205,7 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
   if (!found) return found.error();
   CoreDecision decided;
   decided.session_kinds = std::move(found->kinds);
-  // Kinds in an unknown order are not timed.
+  // If the order of the kinds is unknown, none of them are timed.
   decided.no_times_note = std::move(found->why_order_unknown);
 
   auto preferred_cpus = cpus_of_preference(wanted.preferred_kind, decided.session_kinds, calls);
@@ -730,8 +730,8 @@ LevelTimes CoreTimePoller::sum_thread_times(int pid, Process& process) const {
   const auto time_of_process = usage->of_process.user_time + usage->of_process.system_time;
   if (sum_of(sum_with_ended) <= time_of_process) return sum_with_ended;
 
-  // The process has called exec, at which the new thread inherits the counts of the old one.
-  // Without the ended threads, nothing is counted twice.
+  // Some work is counted twice: at exec, the new thread inherits the counts of the old one, which
+  // ends. So the ended threads are forgotten.
   const auto has_ended = [&](const auto& thread) {
     return std::ranges::find(living_ids, thread.first) == living_ids.end();
   };

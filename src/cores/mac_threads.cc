@@ -131,7 +131,7 @@ class MacStream final : public ThreadStream {
   }
 
   /// Stores what a thread has done since its start (`counts`). Returns a sample of the work that is
-  /// new since the previous read; nullopt if this is the first read of the stream, and makes no
+  /// new since the previous read. Returns nullopt at the stream's first read if that makes no
   /// samples.
   std::optional<ThreadSample> store_counts(WatchedProcess& process, std::uint64_t id,
                                            CountsByLevel counts, nanoseconds now) {
@@ -314,7 +314,7 @@ Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
                  "use a shorter --duration"};
 
   ThreadTable threads = make_empty_table(*levels, stream);
-  // The work in the sample of an ended thread is unknown, so there is no row for it.
+  // An ended thread gets no row, because its last work is unknown.
   for (const ThreadSample& sample : samples)
     if (!sample.has_ended) threads.thread_rows.push_back(make_row(sample, stream));
   return threads;

@@ -562,7 +562,7 @@ class ProcStream final : public ThreadStream {
       auto& [id, thread] = *watched;
       const auto times = parse_schedstat(thread.schedstat->read(buffer_));
       ThreadSample& sample =
-          samples.emplace_back(read_counters_into_sample(process.id, id, thread, now));
+          samples.emplace_back(make_sample_from_counters(process.id, id, thread, now));
       sample.core_kind_moves = count_moves(thread, sample.work_by_kind);
 
       // A smaller time belongs to a new thread with the same id. read_process() finds the new
@@ -663,7 +663,7 @@ class ProcStream final : public ThreadStream {
 
   /// Returns a sample of what the counters of a thread have counted since the previous read, and
   /// stores their values for the next read.
-  ThreadSample read_counters_into_sample(std::int32_t process, const std::string& id,
+  ThreadSample make_sample_from_counters(std::int32_t process, const std::string& id,
                                          Thread& thread, nanoseconds now) {
     ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
     if (!thread.counters) return sample;

@@ -214,8 +214,8 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
   decided.core_plan.prefer = wanted.preferred_kind;
   decided.core_plan.min_share_on_first_kind = wanted.min_first_kind_share;
 
-  // The counters that give times by kind slow short runs down, so they stay out of the timed runs
-  // if possible. A minimum share must be checked in the timed runs themselves.
+  // The counters that give times by kind slow short runs down, so they belong in the counting runs,
+  // which are not timed. A minimum share must be checked in the timed runs themselves, though.
   decided.core_plan.times_kinds_only_in_counting_runs =
       wanted.may_time_in_counting_runs && !wanted.min_first_kind_share;
 
@@ -265,16 +265,16 @@ os::CounterRequest make_clock_request(int cpu, std::size_t index) {
   return request;
 }
 
-CoreTimes make_no_times(const Error& reason) {
+CoreTimes make_missing_times(const Error& reason) {
   return {.why_no_times = reason.prefixed("there are no times by kind of core")};
 }
 
 /// Says why there are no times if the clocks were not opened, because the other events left too few
 /// counters.
-CoreTimes make_no_times_without_clocks(std::size_t needed_counters) {
-  return make_no_times({fmt::format("it needs {} counters, but a run can have at most {}",
-                                    needed_counters, os::kMaxCounters),
-                        "count fewer events"});
+CoreTimes make_times_missing_for_lack_of_counters(std::size_t needed_counters) {
+  return make_missing_times({fmt::format("it needs {} counters, but a run can have at most {}",
+                                         needed_counters, os::kMaxCounters),
+                             "count fewer events"});
 }
 
 /// The pause after a poll is at least this multiple of the poll's duration.
@@ -601,11 +601,12 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int o
                                     const perf::PerfConditions& conditions) const {
   if (open_error != 0) {
     const perf::RequestedCounter clock{.core = false, .kernel_excluded = true};
-    return make_no_times(perf::why_not_opened(open_error, clock, conditions));
+    return make_missing_times(perf::why_not_opened(open_error, clock, conditions));
   }
 
   const std::size_t needed_readings = single_cpu_clocks_.size() + 1;
-  if (readings.size() != needed_readings) return make_no_times_without_clocks(needed_readings);
+  if (readings.size() != needed_readings)
+    return make_times_missing_for_lack_of_counters(needed_readings);
 
   // The first reading is the time on all CPUs. Each of the others is the time on one CPU.
   const std::uint64_t total_ns = readings.front().value;
@@ -616,7 +617,7 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int o
   // The clocks are slightly inaccurate, so a tiny excess is no error.
   const std::uint64_t tolerated_excess_ns = total_ns / kMaxExcessDivisor;
   if (single_cpus_ns > total_ns + tolerated_excess_ns)
-    return make_no_times(
+    return make_missing_times(
         {.what = "the CPU times on the individual CPUs add up to more than the total CPU time",
          .remedy = ""});
 
@@ -732,8 +733,8 @@ LevelTimes CoreTimePoller::sum_thread_times(int pid, Process& process) const {
 
   // Some work is counted twice: at exec, the new thread inherits the counts of the old one, which
   // ends. So the ended threads are forgotten.
-  const auto has_ended = [&](const auto& thread) {
-    return std::ranges::find(living_ids, thread.first) == living_ids.end();
+  const auto has_ended = [&](const auto& id_and_thread) {
+    return std::ranges::find(living_ids, id_and_thread.first) == living_ids.end();
   };
   std::erase_if(process.threads, has_ended);
   return living_sum;

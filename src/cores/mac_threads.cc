@@ -149,10 +149,12 @@ class MacStream final : public ThreadStream {
 
     std::optional<ThreadSample> sample;
     const bool is_first_read = !previous_read_time();
-    if (!is_first_read || first_read_makes_samples_) {
+    const bool makes_sample = !is_first_read || first_read_makes_samples_;
+    if (makes_sample) {
       sample = begin_sample(process.id, id, thread.name, now);
       add_work(thread.counts, counts, *sample);
       sample->is_new = is_new;
+      // The thread may be missing in the stream's previous read, so its own previous read counts.
       if (!is_new) sample->since_previous_read = now - thread.read_at;
       const bool has_several_kinds = kinds().size() > 1;
       if (has_several_kinds) sample->core_kind_moves = core_kind_moves;

@@ -565,8 +565,8 @@ class ProcStream final : public ThreadStream {
           samples.emplace_back(make_sample_from_counters(process.id, id, thread, now));
       sample.core_kind_moves = count_moves(thread, sample.work_by_kind);
 
-      // A smaller time belongs to a new thread with the same id. read_process() finds the new
-      // thread after the old one was erased here.
+      // A time smaller than before belongs to a new thread with the same id. read_process() finds
+      // the new thread after the old one was erased here.
       const bool has_ended = !times || times->on_cpu_ns < thread.times.on_cpu_ns;
       if (has_ended) {
         sample.has_ended = true;

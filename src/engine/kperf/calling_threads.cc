@@ -42,28 +42,26 @@ class CallingThreadsEngine final : public EngineWrapper {
   bool counts_regions() const override { return true; }
 
   /// Selects cycles and instructions of the region, which is the part of a run that the program
-  /// marks. macOS tells each thread its own counts. If the whole run is wanted, too, the wrapped
-  /// engine selects the same events for it.
+  /// marks. If the whole run is wanted, too, the wrapped engine selects the same events for it.
   Result<EventSet> select(const EventRequest& wanted) override {
     events_.clear();
     accounted_of_whole_run_.clear();
     passes_of_whole_run_.clear();
 
-    // The whole run always gets the same events as the region, so names that ask for an event of
-    // the whole run are left out.
-    EventRequest request_without_suffixes = wanted;
-    std::erase_if(request_without_suffixes.names,
+    // One request serves both, because the whole run always gets the same events as the region. So
+    // names that ask for an event of the whole run are left out.
+    EventRequest shared_request = wanted;
+    std::erase_if(shared_request.names,
                   [](const std::string& name) { return name.ends_with(kWholeRunSuffix); });
 
     EventSet set;
     set.passes.emplace_back();  // the pass of the region
-    if (auto added = add_region_events(request_without_suffixes.names, set); !added)
-      return added.error();
+    if (auto added = add_region_events(shared_request.names, set); !added) return added.error();
 
     counts_whole_run_ = wanted.counted_part == CountedPart::RegionAndWhole;
     if (!counts_whole_run_) return set;
 
-    auto whole_run_set = wrapped_engine().select(request_without_suffixes);
+    auto whole_run_set = wrapped_engine().select(shared_request);
     if (!whole_run_set) return whole_run_set.error();
     add_whole_run(*std::move(whole_run_set), set);
     return set;

@@ -322,8 +322,8 @@ class KperfEngine final : public DatabaseEngine {
     event->is_refused_by_kernel = true;
   }
 
-  /// Returns what users see of `selection_`: its events, with what is special about the count of
-  /// each, its passes and all notes.
+  /// Returns what users see of `selection_`, with all notes. Each event says what is special about
+  /// its count.
   EventSet describe_selection() const {
     EventSet set = make_event_set(selection_, are_configurable_counters_user_only());
     set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());

@@ -245,9 +245,9 @@ std::vector<EventPair> list_pairs_for_one_pass(const Selection& selection,
   const auto add_if_selected = [&](std::string_view first_name, std::string_view second_name) {
     const auto first_position = find_position(first_name, selection, configurable);
     const auto second_position = find_position(second_name, selection, configurable);
-    const bool are_both_selected = first_position && second_position;
-    if (are_both_selected && *first_position != *second_position)
-      pairs.emplace_back(*first_position, *second_position);
+    if (!first_position || !second_position) return;
+    const bool is_same_event = *first_position == *second_position;
+    if (!is_same_event) pairs.emplace_back(*first_position, *second_position);
   };
 
   // The wanted pairs have portable names, such as "cycles". The database has other names for these
@@ -284,9 +284,9 @@ struct EventsByCounterKind {
   std::vector<CounterMask> configurable_masks{};  ///< counters that each of these events may use
 };
 
-/// Finds out which of the selected events have a fixed counter, and which need one of the
-/// configurable counters. Of these, only the `available` ones can be used. Returns an error if an
-/// event has no counter that can be used.
+/// Groups the selected events into those with a fixed counter and those that need a configurable
+/// one. Events that need no counter are in neither group. Returns an error if an event needs a
+/// configurable counter, but can use none of the `available` ones.
 Result<EventsByCounterKind> group_by_counter_kind(const Selection& selection,
                                                   CounterMask available) {
   EventsByCounterKind groups;

@@ -699,7 +699,7 @@ std::vector<Note> make_failure_notes(const std::vector<FailedKinds>& all_failed)
 }  // namespace
 
 /// macOS may refuse any way of counting, or count only a part. So each kind of strategy that
-/// `options` allow is tried on a known command. Returns the first that counts enough of it, or an
+/// the user allows is tried on a known command. Returns the first that counts enough of it, or an
 /// error that says why each kind failed.
 Result<ChosenStrategy> try_strategies(const MacosEngineOptions& options, Claim& claim,
                                       const Kernel& kernel, Trace& trace) {

@@ -177,7 +177,7 @@ Result<LinuxCoreKinds> find_session_kinds(const CoreRequest& wanted, const os::L
 
 /// Adds the kinds of core that are timed, or a note that says why there are none. A single kind
 /// needs neither.
-void choose_timed_kinds(CoreDecision& decided, const os::LinuxCalls& calls) {
+void add_timed_kinds_or_note(CoreDecision& decided, const os::LinuxCalls& calls) {
   const bool has_kinds_to_time = decided.session_kinds.size() > 1;
   if (!has_kinds_to_time) return;
   if (const auto can_count = engine::perf::can_count(calls); !can_count) {
@@ -189,7 +189,8 @@ void choose_timed_kinds(CoreDecision& decided, const os::LinuxCalls& calls) {
 }
 
 /// Returns an error if a minimum share is wanted, which cannot be checked without times by kind.
-Result<void> check_min_share(const CoreRequest& wanted, const CoreDecision& decided) {
+Result<void> check_that_min_share_is_measured(const CoreRequest& wanted,
+                                              const CoreDecision& decided) {
   if (!wanted.min_first_kind_share || !decided.core_plan.timed_kinds.empty()) return {};
 
   // The note says why there are no times; it is empty if there is only one kind.
@@ -197,28 +198,30 @@ Result<void> check_min_share(const CoreRequest& wanted, const CoreDecision& deci
   return Error{"--min-p-share: " + decided.no_times_note, ""};
 }
 
-/// Decides on which CPUs the commands run, and which kinds of core are timed.
+/// Decides on which CPUs the commands run, and which kinds of core are timed. Returns an error if
+/// the user wants something that is not possible on this machine.
 Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls& calls) {
   auto found = find_session_kinds(wanted, calls);
   if (!found) return found.error();
   CoreDecision decided;
   decided.session_kinds = std::move(found->kinds);
+  // If the order of the kinds is unknown, none of them are timed.
   decided.no_times_note = std::move(found->why_order_unknown);
 
-  auto cpus = cpus_of_preference(wanted.preferred_kind, decided.session_kinds, calls);
-  if (!cpus) return cpus.error();
-  decided.core_plan.command_cpus = *std::move(cpus);
+  auto preferred_cpus = cpus_of_preference(wanted.preferred_kind, decided.session_kinds, calls);
+  if (!preferred_cpus) return preferred_cpus.error();
+  decided.core_plan.command_cpus = *std::move(preferred_cpus);
   decided.core_plan.prefer = wanted.preferred_kind;
   decided.core_plan.min_share_on_first_kind = wanted.min_first_kind_share;
 
-  // The counters that give times by kind slow short runs down, so they had better stay out of the
-  // timed runs. The user's minimum share on the first kind must be checked in the timed runs,
-  // though.
+  // The counters that give times by kind slow short runs down, so they belong in the counting runs,
+  // which are not timed. A minimum share must be checked in the timed runs themselves, though.
   decided.core_plan.times_kinds_only_in_counting_runs =
       wanted.may_time_in_counting_runs && !wanted.min_first_kind_share;
 
-  choose_timed_kinds(decided, calls);
-  if (auto able = check_min_share(wanted, decided); !able) return able.error();
+  add_timed_kinds_or_note(decided, calls);
+  if (auto checked = check_that_min_share_is_measured(wanted, decided); !checked)
+    return checked.error();
   return decided;
 }
 
@@ -262,16 +265,16 @@ os::CounterRequest make_clock_request(int cpu, std::size_t index) {
   return request;
 }
 
-CoreTimes make_no_times(const Error& reason) {
+CoreTimes make_missing_times(const Error& reason) {
   return {.why_no_times = reason.prefixed("there are no times by kind of core")};
 }
 
 /// Says why there are no times if the clocks were not opened, because the other events left too few
 /// counters.
-CoreTimes make_no_times_without_clocks(std::size_t needed_counters) {
-  return make_no_times({fmt::format("it needs {} counters, but a run can have at most {}",
-                                    needed_counters, os::kMaxCounters),
-                        "count fewer events"});
+CoreTimes make_times_missing_for_lack_of_counters(std::size_t needed_counters) {
+  return make_missing_times({fmt::format("it needs {} counters, but a run can have at most {}",
+                                         needed_counters, os::kMaxCounters),
+                             "count fewer events"});
 }
 
 /// The pause after a poll is at least this multiple of the poll's duration.
@@ -582,7 +585,7 @@ std::vector<os::CounterRequest> KindClocks::clock_requests(std::size_t others) c
 }
 
 /// Returns the times on the kinds whose CPUs have clocks; 0 for the kind without.
-std::vector<std::uint64_t> KindClocks::sum_by_kind(
+std::vector<std::uint64_t> KindClocks::sum_single_cpus_by_kind(
     std::span<const os::Reading> of_single_cpus) const {
   std::vector<std::uint64_t> ns(kind_count_);
   for (std::size_t i = 0; i < single_cpu_clocks_.size(); ++i)
@@ -591,26 +594,34 @@ std::vector<std::uint64_t> KindClocks::sum_by_kind(
 }
 
 /// A clock is a kernel counter of CPU time (task-clock). One clock counts on all CPUs, and one on
-/// each CPU outside the kind with the most CPUs. This kind has no clocks, which saves counters.
-CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int error,
+/// each CPU outside the kind with the most CPUs. The CPUs of this largest kind have no clocks,
+/// which saves counters. `open_error`: errno of a clock that could not be opened; 0 if all are
+/// open.
+CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int open_error,
                                     const perf::PerfConditions& conditions) const {
-  if (error != 0) return make_no_times(perf::why_not_opened(error, {}, conditions));
+  if (open_error != 0) {
+    const perf::RequestedCounter clock{.core = false, .kernel_excluded = true};
+    return make_missing_times(perf::why_not_opened(open_error, clock, conditions));
+  }
 
   const std::size_t needed_readings = single_cpu_clocks_.size() + 1;
-  if (readings.size() != needed_readings) return make_no_times_without_clocks(needed_readings);
+  if (readings.size() != needed_readings)
+    return make_times_missing_for_lack_of_counters(needed_readings);
 
   // The first reading is the time on all CPUs. Each of the others is the time on one CPU.
   const std::uint64_t total_ns = readings.front().value;
-  CoreTimes times{sum_by_kind(readings.subspan(1))};
+  const auto single_cpu_readings = readings.subspan(1);
+  CoreTimes times{.ns = sum_single_cpus_by_kind(single_cpu_readings)};
   const std::uint64_t single_cpus_ns = sum_of(times.ns);
 
-  // A tiny excess comes from the inaccuracy of the clocks, and is no error.
+  // The clocks are slightly inaccurate, so a tiny excess is no error.
   const std::uint64_t tolerated_excess_ns = total_ns / kMaxExcessDivisor;
   if (single_cpus_ns > total_ns + tolerated_excess_ns)
-    return make_no_times(
-        {"the CPU times on the individual CPUs add up to more than the total CPU time", ""});
+    return make_missing_times(
+        {.what = "the CPU times on the individual CPUs add up to more than the total CPU time",
+         .remedy = ""});
 
-  // The kind without clocks gets what is left.
+  // The kind without clocks gets the rest of the total.
   times.ns[most_cpus_kind_] = subtract_down_to_zero(total_ns, single_cpus_ns);
   return times;
 }
@@ -688,8 +699,8 @@ void CoreTimePoller::update_times_of(int pid) {
 }
 
 /// Stores the counts of the threads `ids` in `process`, and returns the sum of their times.
-LevelTimes CoreTimePoller::read_threads(int pid, const std::vector<std::uint64_t>& ids,
-                                        Process& process) const {
+LevelTimes CoreTimePoller::store_and_sum_threads(int pid, const std::vector<std::uint64_t>& ids,
+                                                 Process& process) const {
   LevelTimes sum(level_count_);
   for (const std::uint64_t id : ids) {
     CountsOfThread read = read_thread_counts(calls_, pid, id, level_count_);
@@ -700,31 +711,33 @@ LevelTimes CoreTimePoller::read_threads(int pid, const std::vector<std::uint64_t
   return sum;
 }
 
-/// Returns the CPU time of the process on each kind of core (performance level) on systems that
-/// report it for single threads only. Sums up the living threads and, from earlier polls, the ended
-/// ones. Forgets the ended threads in `process` if they turn out to be counted twice: at exec, the
-/// new thread inherits the counts of the old thread.
+/// Returns the CPU time of the process on each kind of core (performance level), for systems that
+/// report it only by thread. Reads the living threads, and stores their counts in `process`, which
+/// still has the counts of ended threads from earlier polls. The result is the sum over all of
+/// them.
 LevelTimes CoreTimePoller::sum_thread_times(int pid, Process& process) const {
-  // Without ids, because the process has ended, the threads seen so far give the sum.
+  // If the process has ended, this gives no ids. All its threads then count as ended.
   std::vector<std::uint64_t> living_ids;
   list_thread_ids(calls_, pid, living_ids);
 
-  LevelTimes living = read_threads(pid, living_ids, process);
-  LevelTimes living_and_ended(level_count_);
-  for (const auto& [id, counts] : process.threads) add_times(living_and_ended, counts);
+  LevelTimes living_sum = store_and_sum_threads(pid, living_ids, process);
+  LevelTimes sum_with_ended(level_count_);
+  for (const auto& [id, counts] : process.threads) add_times(sum_with_ended, counts);
 
   // Threads cannot have worked longer than their process. The time of the process is read last,
   // because the threads go on working.
   const auto usage = read_usage(pid);
-  if (!usage) return living_and_ended;
+  if (!usage) return sum_with_ended;
   const auto time_of_process = usage->of_process.user_time + usage->of_process.system_time;
-  if (sum_of(living_and_ended) <= time_of_process) return living_and_ended;
+  if (sum_of(sum_with_ended) <= time_of_process) return sum_with_ended;
 
-  // The ended threads were counted twice.
-  std::erase_if(process.threads, [&](const auto& thread) {
-    return std::ranges::find(living_ids, thread.first) == living_ids.end();
-  });
-  return living;
+  // Some work is counted twice: at exec, the new thread inherits the counts of the old one, which
+  // ends. So the ended threads are forgotten.
+  const auto has_ended = [&](const auto& id_and_thread) {
+    return std::ranges::find(living_ids, id_and_thread.first) == living_ids.end();
+  };
+  std::erase_if(process.threads, has_ended);
+  return living_sum;
 }
 
 SampledLevelTimes CoreTimePoller::sampled_times() const {

@@ -97,8 +97,8 @@ class KindClocks {
   std::vector<os::CounterRequest> clock_requests(std::size_t others) const;
 
   /// Returns the times of a run or thread. `readings`: one reading for each of clock_requests(), in
-  /// the same order. `error`: errno of a clock that could not be opened; 0: no error.
-  CoreTimes times_by_kind(std::span<const os::Reading> readings, int error,
+  /// the same order. `open_error`: errno of a clock that could not be opened; 0: all are open.
+  CoreTimes times_by_kind(std::span<const os::Reading> readings, int open_error,
                           const engine::perf::PerfConditions& conditions) const;
 
  private:
@@ -107,7 +107,8 @@ class KindClocks {
     std::uint32_t cpu = 0;
   };
 
-  std::vector<std::uint64_t> sum_by_kind(std::span<const os::Reading> of_single_cpus) const;
+  std::vector<std::uint64_t> sum_single_cpus_by_kind(
+      std::span<const os::Reading> of_single_cpus) const;
 
   std::size_t kind_count_;
   std::size_t most_cpus_kind_ = 0;
@@ -163,7 +164,8 @@ class CoreTimePoller final : public os::RunObserver {
   std::set<int> update_process_tree(int pid);
   void update_orphans(const std::set<int>& descendants);
   void update_times_of(int pid);
-  LevelTimes read_threads(int pid, const std::vector<std::uint64_t>& ids, Process& process) const;
+  LevelTimes store_and_sum_threads(int pid, const std::vector<std::uint64_t>& ids,
+                                   Process& process) const;
   LevelTimes sum_thread_times(int pid, Process& process) const;
 
   const os::DarwinCalls& calls_;

@@ -69,13 +69,14 @@ using std::chrono::nanoseconds;
 
 class MacStream final : public ThreadStream {
  public:
-  /// `since_birth`: true if the first read() returns the work of each thread since its start.
+  /// `first_read_makes_samples`: true if the first read() returns the work of each thread since its
+  /// start; false if it returns nothing.
   MacStream(const std::vector<std::int32_t>& processes, std::vector<std::string> levels,
-            const os::DarwinCalls& calls, bool since_birth = false)
+            const os::DarwinCalls& calls, bool first_read_makes_samples = false)
       : ThreadStream(processes.size(), std::move(levels)),
         calls_(calls),
         timebase_(os::timebase_of(calls)),
-        since_birth_(since_birth) {
+        first_read_makes_samples_(first_read_makes_samples) {
     for (const std::int32_t process : processes) watched_.push_back({process, {}});
   }
 
@@ -113,7 +114,7 @@ class MacStream final : public ThreadStream {
       CountsOfThread read = read_thread_counts(calls_, process.id, id, kinds().size());
       if (read.error != 0)
         keep_unless_ended(process, id, read.error);
-      else if (auto sample = take_counts(process, id, std::move(read.counts), now))
+      else if (auto sample = store_counts(process, id, std::move(read.counts), now))
         samples.push_back(*std::move(sample));
     }
 
@@ -129,12 +130,13 @@ class MacStream final : public ThreadStream {
     if (may_still_exist && unreadable != process.threads.end()) unreadable->second.was_seen = true;
   }
 
-  /// Stores the counts of a thread for the next read, and returns its work since the previous one.
-  /// Returns nullopt at the first read, unless the work since the thread's start is wanted.
-  std::optional<ThreadSample> take_counts(WatchedProcess& process, std::uint64_t id,
-                                          CountsByLevel counts, nanoseconds now) {
-    const auto [entry, is_new] = process.threads.try_emplace(id);
-    Thread& thread = entry->second;
+  /// Stores what a thread has done since its start (`counts`). Returns a sample of the work that is
+  /// new since the previous read. Returns nullopt at the stream's first read if that makes no
+  /// samples.
+  std::optional<ThreadSample> store_counts(WatchedProcess& process, std::uint64_t id,
+                                           CountsByLevel counts, nanoseconds now) {
+    const auto [id_and_thread, is_new] = process.threads.try_emplace(id);
+    Thread& thread = id_and_thread->second;
     thread.was_seen = true;
     if (is_new) {
       thread.name = thread_name(calls_, process.id, id);
@@ -142,15 +144,17 @@ class MacStream final : public ThreadStream {
       thread.counts.resize(kinds().size());
     }
 
-    // Moves between kinds of core are counted from read to read, also at the first one.
+    // Every read counts moves between kinds of core, even one that makes no samples.
     const std::uint64_t core_kind_moves = count_moves(thread, counts);
 
     std::optional<ThreadSample> sample;
-    const bool has_interval = previous_read_time().has_value() || since_birth_;
-    if (has_interval) {
+    const bool is_first_read = !previous_read_time();
+    const bool makes_sample = !is_first_read || first_read_makes_samples_;
+    if (makes_sample) {
       sample = begin_sample(process.id, id, thread.name, now);
       add_work(thread.counts, counts, *sample);
       sample->is_new = is_new;
+      // The thread may be missing in the stream's previous read, so its own previous read counts.
       if (!is_new) sample->since_previous_read = now - thread.read_at;
       const bool has_several_kinds = kinds().size() > 1;
       if (has_several_kinds) sample->core_kind_moves = core_kind_moves;
@@ -208,13 +212,14 @@ class MacStream final : public ThreadStream {
 
   const os::DarwinCalls& calls_;
   os::Timebase timebase_;
-  bool since_birth_;
+  bool first_read_makes_samples_;
   std::vector<WatchedProcess> watched_;
   bool was_counted_ = false;
 };
 
-/// Returns the samples of the time `during`, or without one of the time since each thread's start.
-std::vector<ThreadSample> take_samples(MacStream& stream, const ThreadSampling& sampling) {
+/// Waits for the time `during`, and returns samples of what the threads did in it. If there is no
+/// such time, returns samples of their work since their start.
+std::vector<ThreadSample> wait_and_take_samples(MacStream& stream, const ThreadSampling& sampling) {
   // Samples count from the previous read, so the first read only sets where they begin. The stream
   // gets times since this read.
   if (sampling.during) {
@@ -294,8 +299,8 @@ CountsOfThread read_thread_counts(const os::DarwinCalls& calls, int process, std
   return {.counts = std::move(counts)};
 }
 
-/// Makes a table of what the threads of a process do in a given time (`during`). Without one, the
-/// table has what they have done since they began.
+/// Makes a table of what the threads of a process do in a given time (`during`), for which it
+/// waits. If no time is given, the table has what the threads have done since they began.
 Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
                                           const os::DarwinCalls& calls) {
   const std::int32_t process = sampling.process;
@@ -303,15 +308,15 @@ Result<ThreadTable> sample_darwin_threads(const ThreadSampling& sampling,
   const auto levels = find_levels(calls, {process});
   if (!levels) return levels.error();
 
-  const bool counts_since_birth = !sampling.during;
-  MacStream stream({process}, *levels, calls, counts_since_birth);
-  const std::vector<ThreadSample> samples = take_samples(stream, sampling);
+  const bool first_read_makes_samples = !sampling.during;
+  MacStream stream({process}, *levels, calls, first_read_makes_samples);
+  const std::vector<ThreadSample> samples = wait_and_take_samples(stream, sampling);
   if (!stream.has_live_process())
     return Error{fmt::format("process {} ended before --duration was over", process),
                  "use a shorter --duration"};
 
   ThreadTable threads = make_empty_table(*levels, stream);
-  // The last sample of an ended thread has no work.
+  // An ended thread gets no row, because its last work is unknown.
   for (const ThreadSample& sample : samples)
     if (!sample.has_ended) threads.thread_rows.push_back(make_row(sample, stream));
   return threads;

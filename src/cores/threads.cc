@@ -324,7 +324,7 @@ ThreadTable list_work_since_start(std::int32_t process, const os::LinuxCalls& ca
   return threads;
 }
 
-Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
+Result<void> check_may_read_process(const os::LinuxCalls& calls, std::int32_t process) {
   const auto user = read_user_id(calls, std::to_string(process));
   if (!user) return Error{fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
   const auto own = read_user_id(calls, "self");
@@ -385,8 +385,8 @@ void add_rows_of_counted(const CountedThreads& counted_threads, const TimesByThr
 }
 
 /// Attaches counters to each thread of which `times` are known.
-Result<CountedThreads> count_threads(const TimesByThread& times, std::int32_t process,
-                                     const ThreadCounting& counting) {
+Result<CountedThreads> attach_to_threads(const TimesByThread& times, std::int32_t process,
+                                         const ThreadCounting& counting) {
   CountedThreads threads;
   for (const auto& [id, ignored] : times) {
     const std::string name = read_name(counting.calls, process, id);
@@ -397,36 +397,35 @@ Result<CountedThreads> count_threads(const TimesByThread& times, std::int32_t pr
   return threads;
 }
 
-/// Returns the times of the threads that nothing counted, because they began in the meantime.
+/// Returns the times of the threads that have no counters, because they began in the meantime.
 TimesByThread leave_out_counted(TimesByThread all_times, const CountedThreads& counted_threads) {
   std::erase_if(all_times,
                 [&](const auto& entry) { return counted_threads.contains(entry.first); });
   return all_times;
 }
 
-/// Makes a table of what the threads of a process do in a given time (`during`). Without one, the
-/// table has what they have done since they began.
+/// Makes a table of what the threads of a process do in a given time (`during`), for which it
+/// waits. If no time is given, the table has what the threads have done since they began.
 Result<ThreadTable> sample_linux_threads(const ThreadSampling& sampling,
                                          const os::LinuxCalls& calls) {
   const std::int32_t process = sampling.process;
-  if (auto able = check_process(calls, process); !able) return able.error();
+  if (auto able = check_may_read_process(calls, process); !able) return able.error();
   if (!sampling.during) return list_work_since_start(process, calls);
 
-  // Times are those in /proc at the end less those at the beginning. Cycles and instructions are
-  // counted by counters that are attached to each thread.
+  // /proc has the threads' times since their start, so it is read before and after the wait. Cycles
+  // and instructions come from counters, which are attached to each thread.
   const ThreadCounting counting(sampling.kinds, calls);
-  const TimesByThread before = read_all_times(calls, process);
-  const auto counted_threads = count_threads(before, process, counting);
+  const TimesByThread times_before = read_all_times(calls, process);
+  const auto counted_threads = attach_to_threads(times_before, process, counting);
   if (!counted_threads) return counted_threads.error();
 
   sampling.wait(*sampling.during);
-  ThreadTable table{.column_groups = counting.columns, .notes = counting.notes};
-  TimesByThread after = read_all_times(calls, process);
-  if (after.empty()) table.notes.emplace_back("the process ended in the meantime");
+  const TimesByThread times_after = read_all_times(calls, process);
 
-  add_rows_of_counted(*counted_threads, before, after, table);
-  add_rows_of_uncounted(leave_out_counted(std::move(after), *counted_threads), process, calls,
-                        table);
+  ThreadTable table{.column_groups = counting.columns, .notes = counting.notes};
+  if (times_after.empty()) table.notes.emplace_back("the process ended in the meantime");
+  add_rows_of_counted(*counted_threads, times_before, times_after, table);
+  add_rows_of_uncounted(leave_out_counted(times_after, *counted_threads), process, calls, table);
   return table;
 }
 
@@ -555,27 +554,30 @@ class ProcStream final : public ThreadStream {
     return !ids.empty();
   }
 
-  /// Adds a sample for each watched thread, and forgets those that have ended.
+  /// Adds a sample for each watched thread, and forgets those that have ended. Such a thread gets a
+  /// last sample, which says that it has ended.
   void add_samples_of_watched(WatchedProcess& process, nanoseconds now,
                               std::vector<ThreadSample>& samples) {
-    for (auto entry = process.threads.begin(); entry != process.threads.end();) {
-      auto& [id, thread] = *entry;
+    for (auto watched = process.threads.begin(); watched != process.threads.end();) {
+      auto& [id, thread] = *watched;
       const auto times = parse_schedstat(thread.schedstat->read(buffer_));
-      ThreadSample& sample = samples.emplace_back(make_sample(process.id, id, thread, now));
+      ThreadSample& sample =
+          samples.emplace_back(make_sample_from_counters(process.id, id, thread, now));
       sample.core_kind_moves = count_moves(thread, sample.work_by_kind);
 
-      // A smaller time belongs to a new thread with the same id. It is watched from now on like any
-      // other new thread, after the old one was erased.
-      const bool still_exists = times && times->on_cpu_ns >= thread.times.on_cpu_ns;
-      if (still_exists) {
-        set_times(sample, *times, thread.times);
-        thread.times = *times;
-        ++entry;
-      } else {
+      // A time smaller than before belongs to a new thread with the same id. read_process() finds
+      // the new thread after the old one was erased here.
+      const bool has_ended = !times || times->on_cpu_ns < thread.times.on_cpu_ns;
+      if (has_ended) {
         sample.has_ended = true;
-        sample.core_kind_moves.reset();
-        entry = process.threads.erase(entry);
+        sample.core_kind_moves.reset();  // the last moves were not seen
+        watched = process.threads.erase(watched);
+        continue;
       }
+
+      set_times(sample, *times, thread.times);
+      thread.times = *times;
+      ++watched;
     }
   }
 
@@ -659,8 +661,10 @@ class ProcStream final : public ThreadStream {
     }
   }
 
-  ThreadSample make_sample(std::int32_t process, const std::string& id, Thread& thread,
-                           nanoseconds now) {
+  /// Returns a sample of what the counters of a thread have counted since the previous read, and
+  /// stores their values for the next read.
+  ThreadSample make_sample_from_counters(std::int32_t process, const std::string& id,
+                                         Thread& thread, nanoseconds now) {
     ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
     if (!thread.counters) return sample;
     std::vector<ThreadWork> counted = thread.counters->read().parts;
@@ -712,7 +716,7 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
   if (darwin != nullptr) return open_darwin_thread_stream(processes, *darwin);
   if (linux == nullptr) return Error{"--threads works only on Linux and macOS", "leave it out"};
   for (const std::int32_t process : processes)
-    if (auto able = check_process(*linux, process); !able) return able.error();
+    if (auto able = check_may_read_process(*linux, process); !able) return able.error();
   if (!linux->read_file("/proc/self/schedstat"))
     return Error{"this kernel does not report the CPU time of each thread (/proc/PID/schedstat)",
                  "leave out --interval"};

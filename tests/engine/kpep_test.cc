@@ -39,7 +39,7 @@ PlistValue value_of(const std::string& text) {
 }
 
 std::string text_of(const std::string& text) {
-  return std::get<std::string>(value_of(text).value);
+  return std::get<std::string>(value_of(text).content);
 }
 
 /// Returns the number; ~0 if the value is not one.

@@ -41,31 +41,29 @@ class CallingThreadsEngine final : public EngineWrapper {
 
   bool counts_regions() const override { return true; }
 
-  /// Selects cycles and instructions of the region (the part of a run that the program marks), as
-  /// macOS tells them to each thread. If the whole run is wanted, too, the wrapped engine selects
-  /// the same events for it.
+  /// Selects cycles and instructions of the region, which is the part of a run that the program
+  /// marks. If the whole run is wanted, too, the wrapped engine selects the same events for it.
   Result<EventSet> select(const EventRequest& wanted) override {
     events_.clear();
     accounted_of_whole_run_.clear();
     passes_of_whole_run_.clear();
 
-    // A name with this suffix means an event of the whole run. Such names are left out, because the
-    // whole run gets the same events as the region anyway.
-    EventRequest region_events = wanted;
-    std::erase_if(region_events.names,
+    // One request serves both, because the whole run always gets the same events as the region. So
+    // names that ask for an event of the whole run are left out.
+    EventRequest shared_request = wanted;
+    std::erase_if(shared_request.names,
                   [](const std::string& name) { return name.ends_with(kWholeRunSuffix); });
 
     EventSet set;
-    set.passes.resize(1);  // of the region
-    if (auto added = add_region_events(region_events.names, set); !added) return added.error();
+    set.passes.emplace_back();  // the pass of the region
+    if (auto added = add_region_events(shared_request.names, set); !added) return added.error();
 
     counts_whole_run_ = wanted.counted_part == CountedPart::RegionAndWhole;
     if (!counts_whole_run_) return set;
 
-    // The whole run gets the same events.
-    auto whole_run = wrapped_engine().select(region_events);
-    if (!whole_run) return whole_run;
-    add_whole_run(*std::move(whole_run), set);
+    auto whole_run_set = wrapped_engine().select(shared_request);
+    if (!whole_run_set) return whole_run_set.error();
+    add_whole_run(*std::move(whole_run_set), set);
     return set;
   }
 
@@ -128,27 +126,26 @@ class CallingThreadsEngine final : public EngineWrapper {
     mark_as_region_event(*added);
   }
 
-  /// Adds the events and passes that the wrapped engine selected for the whole run to `set`, which
-  /// has those of the region. Notes in `accounted_of_whole_run_` and `passes_of_whole_run_` where
-  /// their counts come from.
+  /// Adds what the wrapped engine selected for the whole run to `set`, which has the events of the
+  /// region. `passes_of_whole_run_` gets the wrapped engine's index of each added pass.
   void add_whole_run(EventSet whole_run, EventSet& set) {
-    // The events of the region come first, so all indices of the wrapped engine move up.
-    const std::size_t offset = events_.size();
+    // The events of the region come first, so the indices of the others move up by their number.
+    const std::size_t region_event_count = events_.size();
     for (Event& event : whole_run.events) {
       event.name += kWholeRunSuffix;
       event.role = Role::Other;  // the region's event keeps the role
-      if (event.index_for_all_core_kinds) *event.index_for_all_core_kinds += offset;
+      if (event.index_for_all_core_kinds) *event.index_for_all_core_kinds += region_event_count;
       set.events.push_back(std::move(event));
     }
 
-    for (std::size_t i = 0; i < whole_run.passes.size(); ++i) {
-      Pass& pass = whole_run.passes[i];
+    for (std::size_t pass_index = 0; pass_index < whole_run.passes.size(); ++pass_index) {
+      Pass& pass = whole_run.passes[pass_index];
       if (needs_no_counters(pass)) {
-        join_region_pass(pass, set);
+        add_to_region_pass(pass, set);
         continue;
       }
-      for (std::size_t& event : pass.event_indices) event += offset;
-      passes_of_whole_run_.push_back(i);
+      for (std::size_t& event_index : pass.event_indices) event_index += region_event_count;
+      passes_of_whole_run_.push_back(pass_index);
       set.passes.push_back(std::move(pass));
     }
 
@@ -164,7 +161,7 @@ class CallingThreadsEngine final : public EngineWrapper {
 
   /// Adds the events of a pass that needs no additional runs to the first pass, which is that of
   /// the region.
-  void join_region_pass(const Pass& pass, EventSet& set) {
+  void add_to_region_pass(const Pass& pass, EventSet& set) {
     for (const std::size_t event : pass.event_indices) {
       accounted_of_whole_run_.push_back(wrapped_engine().accounted(event));
       set.passes.front().event_indices.push_back(event + events_.size());

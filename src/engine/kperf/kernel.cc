@@ -51,35 +51,35 @@ Error explain_busy_trace(const Kernel& kernel) {
 
 }  // namespace
 
-/// Loads Apple's framework, through which the counters are used. If it cannot be used, sets
-/// `missing_` to the name of what is missing, and leaves `framework_` empty. All requests then go
-/// to the kernel as sysctls.
+/// Loads Apple's framework, through which lauka uses the counters. If the framework or one of its
+/// functions is missing, sets `missing_part_` to the name of this part, and leaves `framework_`
+/// empty. All requests then go to the kernel as sysctls.
 Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
   void* const library = calls_.dlopen(kFramework, os::kLoadLazily);
-  if (library == nullptr) missing_ = "kperf.framework";
+  if (library == nullptr) missing_part_ = "kperf.framework";
 
   // The framework is private and may change, so it is used only if it has all of these functions.
-  // The search ends at the first that is missing.
-  KperfCalls found{};
-  const auto find = [&]<typename Function>(Function*& function, const char* name) {
-    if (missing_) return;
+  // After the first missing part, no function is looked up any more.
+  KperfCalls functions{};
+  const auto look_up = [&]<typename Function>(Function*& function, const char* name) {
+    if (missing_part_) return;
     function = reinterpret_cast<Function*>(calls_.dlsym(library, name));
-    if (function == nullptr) missing_ = name;
+    if (function == nullptr) missing_part_ = name;
   };
 
-  find(found.kpc_force_all_ctrs_set, "kpc_force_all_ctrs_set");
-  find(found.kpc_set_counting, "kpc_set_counting");
-  find(found.kpc_get_counting, "kpc_get_counting");
-  find(found.kpc_set_thread_counting, "kpc_set_thread_counting");
-  find(found.kpc_get_thread_counting, "kpc_get_thread_counting");
-  find(found.kpc_get_counter_count, "kpc_get_counter_count");
-  find(found.kpc_set_config, "kpc_set_config");
-  find(found.kperf_action_samplers_set, "kperf_action_samplers_set");
-  find(found.kperf_action_filter_set_by_pid, "kperf_action_filter_set_by_pid");
-  find(found.kperf_sample_set, "kperf_sample_set");
-  find(found.kperf_reset, "kperf_reset");
+  look_up(functions.kpc_force_all_ctrs_set, "kpc_force_all_ctrs_set");
+  look_up(functions.kpc_set_counting, "kpc_set_counting");
+  look_up(functions.kpc_get_counting, "kpc_get_counting");
+  look_up(functions.kpc_set_thread_counting, "kpc_set_thread_counting");
+  look_up(functions.kpc_get_thread_counting, "kpc_get_thread_counting");
+  look_up(functions.kpc_get_counter_count, "kpc_get_counter_count");
+  look_up(functions.kpc_set_config, "kpc_set_config");
+  look_up(functions.kperf_action_samplers_set, "kperf_action_samplers_set");
+  look_up(functions.kperf_action_filter_set_by_pid, "kperf_action_filter_set_by_pid");
+  look_up(functions.kperf_sample_set, "kperf_sample_set");
+  look_up(functions.kperf_reset, "kperf_reset");
 
-  if (!missing_) framework_ = found;
+  if (!missing_part_) framework_ = functions;
 }
 
 template <typename T>
@@ -227,26 +227,21 @@ std::string Kernel::owner_of_tracing() const {
   return fmt::format("{} (process {})", bytes.data(), pid);
 }
 
-/// Turns an errno of the kernel into a reason and a remedy. The same errno means different things
+/// Turns an errno of the kernel into a reason and a remedy. EACCES and EBUSY mean different things
 /// for different requests.
 Error explain_refusal(KernelRequest request, int error, const Kernel& kernel) {
-  switch (error) {
-    case EPERM:
-      return {"counting events needs root",
-              "run 'sudo lauka ...', which still runs the commands as you"};
-    case ENOENT:
-    case ENOTSUP:
-      return {"this kernel has no counters, as is usual in a virtual machine", ""};
-    case EACCES:
-      if (request == KernelRequest::TakeCounters)
-        return {"another process, such as Instruments, holds the counters", "quit it"};
-      break;
-    case EBUSY:
-      if (request == KernelRequest::Trace) return explain_busy_trace(kernel);
-      return {"a system service holds the counters", "try again later, or restart the Mac"};
-    default:
-      break;
-  }
+  if (error == EPERM)
+    return {"counting events needs root",
+            "run 'sudo lauka ...', which still runs the commands as you"};
+  if (error == ENOENT || error == ENOTSUP)
+    return {.what = "this kernel has no counters, as is usual in a virtual machine", .remedy = ""};
+
+  if (error == EACCES && request == KernelRequest::TakeCounters)
+    return {"another process, such as Instruments, holds the counters", "quit it"};
+
+  if (error == EBUSY && request == KernelRequest::Trace) return explain_busy_trace(kernel);
+  if (error == EBUSY)
+    return {"a system service holds the counters", "try again later, or restart the Mac"};
 
   return {fmt::format("the kernel refused to count: {}", std::generic_category().message(error)),
           "please report this"};

@@ -121,7 +121,7 @@ class Kernel {
   /// Returns the name of a function that kperf.framework lacks, or "kperf.framework" if the
   /// framework cannot be loaded. Sysctls are used instead of the framework then. Returns nullopt if
   /// nothing is missing.
-  const std::optional<std::string>& missing_function() const { return missing_; }
+  const std::optional<std::string>& missing_function() const { return missing_part_; }
 
   /// False if the kernel reports that there are no hardware counters, as in a virtual machine.
   bool has_counters() const;
@@ -169,7 +169,7 @@ class Kernel {
 
   const os::DarwinCalls& calls_;
   std::optional<KperfCalls> framework_;
-  std::optional<std::string> missing_;
+  std::optional<std::string> missing_part_;
 };
 
 enum class KernelRequest : unsigned char { TakeCounters, Count, Trace };

@@ -50,10 +50,13 @@ struct OpenElement {
   std::string name;
   std::string text{};
   PlistValue value{};
-  std::optional<std::string> key{};  ///< key of a dictionary whose value has not come yet
+  std::optional<std::string> key_without_value{};  ///< of a dictionary, while a value is expected
 
+  /// True also of <plist>, the outermost element, which is an array of one value.
   bool is_array() const { return name == "plist" || name == "array"; }
-  bool is_full() const { return name == "plist" && !std::get<PlistArray>(value.value).empty(); }
+  bool is_plist_with_value() const {
+    return name == "plist" && !std::get<PlistArray>(value.content).empty();
+  }
 };
 
 class XmlReader {
@@ -69,7 +72,7 @@ class XmlReader {
     const auto parsed =
         XML_Parse(parser_.get(), bytes.data(), static_cast<int>(bytes.size()), XML_TRUE);
     if (fault_) return *fault_;
-    if (parsed != XML_STATUS_OK) return make_damage_error();
+    if (parsed != XML_STATUS_OK) return make_parse_error();
     return std::move(root_);
   }
 
@@ -93,103 +96,109 @@ class XmlReader {
         fmt::format("it names an entity {} that it does not declare", cited(name)));
   }
 
-  void refuse(const std::string& what) { fail({"is damaged: " + what, ""}); }
+  static Error make_damage_error(const std::string& what) { return {"is damaged: " + what, ""}; }
+
+  void refuse(const std::string& what) { fail(make_damage_error(what)); }
 
   void fail(Error error) {
     if (!fault_) fault_ = std::move(error);
     XML_StopParser(parser_.get(), XML_FALSE);
   }
 
-  Error make_damage_error() const {
+  Error make_parse_error() const {
     const XML_Error code = XML_GetErrorCode(parser_.get());
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT) return {"continues after </plist>", ""};
-    if (open_.empty()) return make_no_plist_error();
+    if (open_elements_.empty()) return make_no_plist_error();
     const std::uint64_t at = line_number(parser_.get());
     if (code == XML_ERROR_NO_ELEMENTS || code == XML_ERROR_UNCLOSED_TOKEN)
       return {"ends without </plist>", ""};
     return {fmt::format("is damaged: {} in line {}", XML_ErrorString(code), at), ""};
   }
 
-  /// Begins an element. Refuses the file if this element is not allowed inside the innermost open
-  /// one, and otherwise makes it the innermost open one.
+  /// Begins an element, which becomes the innermost open one. Refuses the file if it may not have
+  /// this element here.
   void open(std::string_view name) {
     if (fault_) return;  // after a fault, expat may still report what it has read
+    if (auto not_allowed = check_element(name)) return fail(*std::move(not_allowed));
 
-    const bool is_outermost = open_.empty();
-    if (is_outermost && name != "plist") return fail(make_no_plist_error());
-    if (!is_outermost) {
-      if (std::ranges::find(kElements, name) == kElements.end()) {
-        constexpr std::size_t max_quoted_bytes = 40;
-        return refuse(fmt::format("<{}> is not an element of a property list",
-                                  name.substr(0, max_quoted_bytes)));
-      }
-      if (open_.size() == kMaxPlistDepth) return fail(make_depth_error());
-      const OpenElement& outer = open_.back();
-      if (!may_contain(outer, name))
-        return refuse(fmt::format("<{}> is not expected in <{}>", name, outer.name));
-    }
-
-    OpenElement& opened = open_.emplace_back();
+    OpenElement& opened = open_elements_.emplace_back();
     opened.name = name;
-    if (name == "dict") opened.value.value = PlistDict{};
-    if (opened.is_array()) opened.value.value = PlistArray{};
+    if (name == "dict") opened.value.content = PlistDict{};
+    if (opened.is_array()) opened.value.content = PlistArray{};
+  }
+
+  /// Returns an error if an element may not begin inside the innermost open one; else nullopt.
+  std::optional<Error> check_element(std::string_view name) const {
+    const bool is_outermost = open_elements_.empty();
+    if (is_outermost && name == "plist") return std::nullopt;
+    if (is_outermost) return make_no_plist_error();
+
+    if (std::ranges::find(kElements, name) == kElements.end()) {
+      constexpr std::size_t max_quoted_bytes = 40;
+      return make_damage_error(fmt::format("<{}> is not an element of a property list",
+                                           name.substr(0, max_quoted_bytes)));
+    }
+    if (open_elements_.size() == kMaxPlistDepth) return make_depth_error();
+    const OpenElement& outer = open_elements_.back();
+    if (!may_contain(outer, name))
+      return make_damage_error(fmt::format("<{}> is not expected in <{}>", name, outer.name));
+    return std::nullopt;
   }
 
   static bool may_contain(const OpenElement& outer, std::string_view name) {
     const bool is_key = name == "key";
     if (outer.name == "dict") {
       // Keys and values alternate.
-      const bool needs_value = outer.key.has_value();
+      const bool needs_value = outer.key_without_value.has_value();
       return is_key != needs_value;
     }
-    return outer.is_array() && !outer.is_full() && !is_key;
+    return outer.is_array() && !outer.is_plist_with_value() && !is_key;
   }
 
   void add_text(std::string_view text) {
-    if (fault_ || open_.empty()) return;
-    if (open_.back().value.get<std::monostate>() != nullptr)
-      open_.back().text += text;
+    if (fault_ || open_elements_.empty()) return;
+    if (open_elements_.back().value.get<std::monostate>() != nullptr)
+      open_elements_.back().text += text;
     else if (!trimmed(text).empty())
-      refuse(fmt::format("there is text in <{}>", open_.back().name));
+      refuse(fmt::format("there is text in <{}>", open_elements_.back().name));
   }
 
-  /// Ends the innermost element of the property list that is open, and puts its value into the
-  /// element around it.
+  /// Ends the innermost open element, and puts its value into the element around it.
   void close() {
     if (fault_) return;  // after a fault, expat may still report what it has read
 
-    OpenElement closed = std::move(open_.back());
-    open_.pop_back();
+    OpenElement closed = std::move(open_elements_.back());
+    open_elements_.pop_back();
 
-    // A dictionary has its last key until the key's value comes.
-    if (closed.key) return refuse("a <key> has no value");
+    if (closed.key_without_value) return refuse("a <key> has no value");
 
-    // The outermost element is an array of one value, which is the content of the file.
+    // The outermost element, <plist>, is an array of one value, which is the content of the file.
     if (closed.name == "plist") {
-      if (!closed.is_full()) return refuse("its <plist> is empty");
-      root_ = std::move(std::get<PlistArray>(closed.value.value).front());
+      if (!closed.is_plist_with_value()) return refuse("its <plist> is empty");
+      root_ = std::move(std::get<PlistArray>(closed.value.content).front());
       return;
     }
 
     if (closed.name == "key") {
-      OpenElement& dictionary = open_.back();
-      dictionary.key = std::move(closed.text);
+      // The dictionary keeps the key until the value comes.
+      OpenElement& dictionary = open_elements_.back();
+      dictionary.key_without_value = std::move(closed.text);
       return;
     }
 
-    set_value(closed);
-    put_into(std::move(closed.value), open_.back());
+    set_value_from_text(closed);
+    put_into(std::move(closed.value), open_elements_.back());
   }
 
   /// Sets the value of an element that has ended. Dictionaries and arrays already have their
   /// values. Dates, data and real numbers have none, because lauka needs none of them.
-  void set_value(OpenElement& closed) {
+  void set_value_from_text(OpenElement& closed) {
     if (closed.name == "integer") {
       read_integer(closed);
     } else if (closed.name == "string") {
-      closed.value.value = std::move(closed.text);
+      closed.value.content = std::move(closed.text);
     } else if (closed.name == "true" || closed.name == "false") {
-      closed.value.value = closed.name == "true";
+      closed.value.content = closed.name == "true";
     }
   }
 
@@ -202,21 +211,22 @@ class XmlReader {
     if (!number)
       return refuse(
           fmt::format("{} is not an <integer>", cited(trimmed(integer.text).substr(0, 40))));
-    if (!is_negative) integer.value.value = *number;
+    if (!is_negative) integer.value.content = *number;
   }
 
   static void put_into(PlistValue value, OpenElement& outer) {
     if (outer.is_array())
-      return std::get<PlistArray>(outer.value.value).push_back(std::move(value));
-    std::get<PlistDict>(outer.value.value).emplace(*std::move(outer.key), std::move(value));
-    outer.key.reset();
+      return std::get<PlistArray>(outer.value.content).push_back(std::move(value));
+    std::get<PlistDict>(outer.value.content)
+        .emplace(*std::move(outer.key_without_value), std::move(value));
+    outer.key_without_value.reset();
   }
 
   struct Free {
     void operator()(XML_Parser parser) const { XML_ParserFree(parser); }
   };
   std::unique_ptr<std::remove_pointer_t<XML_Parser>, Free> parser_{XML_ParserCreate(nullptr)};
-  std::vector<OpenElement> open_;
+  std::vector<OpenElement> open_elements_;
   PlistValue root_;
   std::optional<Error> fault_;
 };
@@ -265,7 +275,7 @@ class BinaryReader {
  private:
   /// The upper half of a value's first byte, its marker. The lower half has the length.
   enum Kind : unsigned char {
-    Single = 0x0,
+    NoContent = 0x0,  ///< the marker is the whole value
     Integer = 0x1,
     Ascii = 0x5,
     Utf16 = 0x6,
@@ -316,22 +326,23 @@ class BinaryReader {
     return Marker{.kind = *marker >> 4U, .lower_half = *marker & 0xfU, .content_at = *offset + 1};
   }
 
-  /// Reads the value of the object with the number `index`, with all that it contains. `depth`:
-  /// number of values around it. Values of kinds that lauka does not need, such as dates, are
-  /// empty.
+  /// Reads the value of the object with the number `index`, and the values that it contains.
+  /// `depth`: number of values around it. A value of a kind that lauka does not need, such as a
+  /// date, is read as an empty value.
   Result<PlistValue> read_value(std::uint64_t index, std::size_t depth) {
-    // A damaged file may have an object that contains itself, or the same one many times.
+    // In a damaged file, an object may contain itself, or may contain another one many times.
     if (depth > kMaxPlistDepth) return make_depth_error();
-    if (++values_read_ > kMaxValues)
+    ++values_read_;
+    if (values_read_ > kMaxValues)
       return Error{fmt::format("is damaged: it has more than {} values", kMaxValues), ""};
 
     const auto marker = read_marker(index);
     if (!marker) return make_reference_error();
     switch (marker->kind) {
-      case Single:
-        return read_single(*marker);
+      case NoContent:
+        return read_bool_or_empty(*marker);
       case Integer:
-        return read_integer_at(marker->content_at, marker->lower_half);
+        return read_integer(*marker);
       case Ascii:
       case Utf16:
       case Array:
@@ -344,7 +355,7 @@ class BinaryReader {
 
   /// Returns a value that has no content besides its marker: true, false, or another one, which is
   /// empty.
-  static PlistValue read_single(const Marker& marker) {
+  static PlistValue read_bool_or_empty(const Marker& marker) {
     constexpr std::uint64_t no = 8;
     constexpr std::uint64_t yes = 9;
     const bool is_bool = marker.lower_half == no || marker.lower_half == yes;
@@ -364,9 +375,11 @@ class BinaryReader {
     return read_text_at(content_at, *length, marker.kind == Utf16 ? 2 : 1);
   }
 
-  /// Reads an integer of 2^`log` bytes. The value is empty if the integer is negative or needs more
-  /// than 64 bits.
-  Result<PlistValue> read_integer_at(std::size_t at, std::uint64_t log) const {
+  /// Reads an integer. The lower half of its marker is the binary logarithm of its size in bytes.
+  /// The value is empty if the integer is negative or needs more than 64 bits.
+  Result<PlistValue> read_integer(const Marker& marker) const {
+    const std::size_t at = marker.content_at;
+    const std::uint64_t log = marker.lower_half;
     if (log > 4) return make_reference_error();
     if (log == 4 && number_at(at, 8) != 0) return PlistValue{};
     const auto value = number_at(log == 4 ? at + 8 : at, log == 4 ? 8 : std::uint64_t{1} << log);
@@ -570,27 +583,27 @@ class KpepParser {
         .key = key, .name = fmt::format("{} of event {}", key, cited(event)), .presence = presence};
   }
 
-  /// Sets which counters can count the event. A fixed counter counts only its own event. Other
-  /// events have a number, by which a counter is configured to count them.
+  /// Sets which counters can count the event. A fixed counter counts only its own event. Any other
+  /// event has a number, by which a counter is configured to count it. read_number() refuses the
+  /// file if a required number is missing, or if a number is invalid.
   void set_counters(KpepEvent& event, const PlistValue& properties) {
     const auto fixed_counter = read_number(
         properties, make_field_of_event(event.name, "fixed_counter"), kMaxChipCounters - 1);
     event.is_fixed = fixed_counter.has_value();
 
-    // Reads number and mask even if a fixed counter needs neither, so that invalid ones are
-    // refused.
+    // An event on a fixed counter needs neither number nor mask, but invalid ones are refused.
     const Presence presence = event.is_fixed ? Presence::Optional : Presence::Required;
-    const auto selector = read_number(
+    const auto selector_number = read_number(
         properties, make_field_of_event(event.name, "number", presence), kMaxEventNumber);
     const auto mask =
         read_number(properties, make_field_of_event(event.name, "counters_mask"), kMaxMask);
-
     if (event.is_fixed) return set_fixed_counter(event, *fixed_counter);
-    event.selector_number = static_cast<std::uint16_t>(selector.value_or(0));
+
+    event.selector_number = static_cast<std::uint16_t>(selector_number.value_or(0));
     // Without a mask, each configurable counter can count the event. A mask may also name counters
     // that this processor lacks.
-    event.mask = static_cast<CounterMask>(mask.value_or(database_.config_counters)) &
-                 database_.config_counters;
+    const CounterMask all_configurable = database_.config_counters;
+    event.mask = mask ? static_cast<CounterMask>(*mask) & all_configurable : all_configurable;
   }
 
   void set_fixed_counter(KpepEvent& event, std::uint64_t counter) {

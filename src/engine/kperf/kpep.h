@@ -20,11 +20,11 @@ using PlistDict = std::map<std::string, PlistValue, std::less<>>;
 /// A value of a property list. monostate represents negative numbers, and values of
 /// other types, such as dates.
 struct PlistValue {
-  std::variant<std::monostate, bool, std::uint64_t, std::string, PlistArray, PlistDict> value;
+  std::variant<std::monostate, bool, std::uint64_t, std::string, PlistArray, PlistDict> content;
 
   template <typename Kind>
   const Kind* get() const {
-    return std::get_if<Kind>(&value);
+    return std::get_if<Kind>(&content);
   }
 
   /// Returns the value of `key`; null if the key is missing or this value is not a dictionary.

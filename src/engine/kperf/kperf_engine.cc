@@ -151,7 +151,9 @@ class KperfEngine final : public DatabaseEngine {
       if (auto taken = choose_strategy(); !taken) return taken.error();
     }
     selection_ = *std::move(selected);
-    return make_selected_event_set();
+    EventSet set = describe_selection();
+    passes_ = set.passes;
+    return set;
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
@@ -252,34 +254,36 @@ class KperfEngine final : public DatabaseEngine {
   }
 
   /// Selects events again, after the kernel refused to count `refused_selection`. Replaces or
-  /// leaves out, with a note, the events that the kernel refuses even alone.
+  /// leaves out the events that the kernel refuses even alone, and adds a note for each of them.
   Result<Selection> select_allowed(const Selection& refused_selection, const EventRequest& wanted) {
-    auto names = replace_refused_events(refused_selection);
-    if (!names)
+    auto remaining_names = replace_or_drop_refused_events(refused_selection);
+    if (!remaining_names)
       return Error{"the kernel refused a set of events although it allows each of them",
                    "name fewer"};
 
-    // Energy needs no counter, so it does not show that anything can be counted. If nothing else is
-    // left, the last note says why.
-    const bool counts_nothing =
-        std::ranges::all_of(*names, [](const auto& name) { return name == kEnergy.name; });
-    if (counts_nothing) return Error{notes_.back().text, "leave it out"};
+    // Energy needs no counter. If nothing else is left, all other events were left out, and the
+    // last note says why.
+    const bool is_nothing_left_to_count = std::ranges::all_of(
+        *remaining_names, [](const auto& name) { return name == kEnergy.name; });
+    if (is_nothing_left_to_count) return Error{notes_.back().text, "leave it out"};
 
-    // What the notes of the refused selection say, such as which names mean the same event, still
-    // holds.
-    EventRequest allowed = wanted;
-    allowed.names = *std::move(names);
-    auto allowed_selection = select_events(database(), allowed, limits());
-    if (allowed_selection)
-      allowed_selection->notes.insert(allowed_selection->notes.begin(),
-                                      refused_selection.notes.begin(),
-                                      refused_selection.notes.end());
+    EventRequest allowed_request = wanted;
+    allowed_request.names = *std::move(remaining_names);
+    auto allowed_selection = select_events(database(), allowed_request, limits());
+    if (!allowed_selection) return allowed_selection;
+
+    // Notes of the refused selection still hold, such as one about two names for the same event.
+    std::vector<Note>& notes_of_both = allowed_selection->notes;
+    notes_of_both.insert(notes_of_both.begin(), refused_selection.notes.begin(),
+                         refused_selection.notes.end());
     return allowed_selection;
   }
 
-  /// Replaces or leaves out the events that the kernel refuses even alone. Returns the names of the
-  /// events that remain; nullopt if the kernel refuses none of them alone.
-  std::optional<std::vector<std::string>> replace_refused_events(const Selection& selection) {
+  /// Replaces or leaves out the events that the kernel refuses even alone, and adds a note for each
+  /// of them. Returns the names of the events that remain; nullopt if the kernel refuses none of
+  /// the events alone.
+  std::optional<std::vector<std::string>> replace_or_drop_refused_events(
+      const Selection& selection) {
     std::vector<std::string> names;
     bool is_any_refused = false;
     for (const SelectedEvent& event : selection.events) {
@@ -318,27 +322,26 @@ class KperfEngine final : public DatabaseEngine {
     event->is_refused_by_kernel = true;
   }
 
-  /// Makes the event set of `selection_` for users, with what the engine knows about each event.
-  /// Also stores the passes of the set in `passes_`, for arm().
-  EventSet make_selected_event_set() {
+  /// Returns what users see of `selection_`, with all notes. Each event says what is special about
+  /// its count.
+  EventSet describe_selection() const {
     EventSet set = make_event_set(selection_, are_configurable_counters_user_only());
     set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
 
-    bool has_fixed_counter = false;
+    bool uses_fixed_counter = false;
     for (std::size_t i = 0; i < selection_.events.size(); ++i) {
       const SelectedEvent& selected = selection_.events[i];
       if (!selected.is_on_counter()) continue;
-      if (selected.hardware_event.is_fixed) has_fixed_counter = true;
+      if (selected.hardware_event.is_fixed) uses_fixed_counter = true;
       describe_counting(set.events[i], selected);
     }
 
     // Fixed counters cannot leave the kernel out, even if the user asked for user space only.
-    if (limits().user_only && has_fixed_counter)
+    const bool wants_user_only = limits().user_only;
+    if (wants_user_only && uses_fixed_counter)
       set.notes.push_back({"kernel_not_left_out",
                            "the counters of cycles and instructions include the kernel; count "
                            "CORE_ACTIVE_CYCLE and INST_ALL to leave the kernel out"});
-
-    passes_ = set.passes;
     return set;
   }
 

@@ -175,32 +175,35 @@ bool are_same_event(const SelectedEvent& first, const SelectedEvent& second) {
          first.hardware_event.name == second.hardware_event.name;
 }
 
-/// Adds the events with these names to the selection. An event that users name twice, perhaps by
-/// different names, is added once. Then moves events of energy to the end of the selection.
+/// Adds the events with these names to the selection. An event that was named twice is added once,
+/// with a note if the two names differ. Returns an error if a name stands for no event.
 Result<void> add_wanted_events(Selection& selection, const KpepDatabase& database,
                                const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     auto event = find_event_by_any_name(database, name);
     if (!event) return event.error();
 
-    const auto earlier = std::ranges::find_if(
+    const auto same_event = std::ranges::find_if(
         selection.events,
         [&event](const SelectedEvent& selected) { return are_same_event(selected, *event); });
+    const bool is_new = same_event == selection.events.end();
 
-    if (earlier == selection.events.end())
+    if (is_new)
       selection.events.push_back(*std::move(event));
-    else if (earlier->name != event->name)
+    else if (same_event->name != event->name)
       selection.notes.push_back(
           {.kind = "same_event",
            .text = fmt::format("'{}' is the same event as '{}', so it is counted only once",
-                               event->name, earlier->name)});
+                               event->name, same_event->name)});
   }
+  return {};
+}
 
-  // Users see the events in the order of the selection. Energy is not a count, so they see it after
-  // all counts.
+/// Users see the events in the order of the selection. Energy is not a count, so they see it after
+/// all counts.
+void move_energy_to_end(Selection& selection) {
   std::stable_partition(selection.events.begin(), selection.events.end(),
                         [](const SelectedEvent& event) { return !event.is_energy(); });
-  return {};
 }
 
 void add_default_events(Selection& selection, const KpepDatabase& database, CounterMask available) {
@@ -232,21 +235,23 @@ std::optional<std::size_t> find_position(std::string_view name, const Selection&
 }
 
 /// Lists the pairs of selected events that should be counted in one pass, because their ratio is
-/// useful. The most important pair comes first. `configurable`: the events that need configurable
-/// counters, as indices into the selection. A pair has positions in this list.
-std::vector<EventPair> list_pairs(const Selection& selection,
-                                  const std::vector<std::size_t>& configurable,
-                                  const KpepDatabase& database,
-                                  const std::vector<EventNamePair>& wanted_pairs) {
+/// useful. The most important pair comes first. `configurable`: indices into the selection of the
+/// events that need configurable counters. A pair consists of two positions in `configurable`.
+std::vector<EventPair> list_pairs_for_one_pass(const Selection& selection,
+                                               const std::vector<std::size_t>& configurable,
+                                               const KpepDatabase& database,
+                                               const std::vector<EventNamePair>& wanted_pairs) {
   std::vector<EventPair> pairs;
   const auto add_if_selected = [&](std::string_view first_name, std::string_view second_name) {
-    const auto first = find_position(first_name, selection, configurable);
-    const auto second = find_position(second_name, selection, configurable);
-    if (first && second && *first != *second) pairs.emplace_back(*first, *second);
+    const auto first_position = find_position(first_name, selection, configurable);
+    const auto second_position = find_position(second_name, selection, configurable);
+    if (!first_position || !second_position) return;
+    const bool is_same_event = *first_position == *second_position;
+    if (!is_same_event) pairs.emplace_back(*first_position, *second_position);
   };
 
-  // The wanted pairs come first. They have portable names, such as "cycles", for which the database
-  // may lack an event.
+  // The wanted pairs have portable names, such as "cycles". The database has other names for these
+  // events, or lacks them.
   for (const auto& [first_name, second_name] : wanted_pairs) {
     const auto first = find_event_by_any_name(database, first_name);
     const auto second = find_event_by_any_name(database, second_name);
@@ -272,34 +277,38 @@ std::string describe_competition(const Selection& selection) {
 }
 
 /// The selected events that are on counters.
-struct EventsByCounter {
+struct EventsByCounterKind {
   PlacedPass fixed{};  ///< events on fixed counters, by counter
   /// Indices into the selection of events that need a configurable counter.
   std::vector<std::size_t> configurable{};
-  std::vector<CounterMask> masks{};  ///< the counters that each of these events may use
+  std::vector<CounterMask> configurable_masks{};  ///< counters that each of these events may use
 };
 
-/// Returns an error if an event has no counter. `available`: see CounterLimits.
-Result<EventsByCounter> sort_by_counter(const Selection& selection, CounterMask available) {
-  EventsByCounter sorted;
+/// Groups the selected events into those with a fixed counter and those that need a configurable
+/// one. Events that need no counter are in neither group. Returns an error if an event needs a
+/// configurable counter, but can use none of the `available` ones.
+Result<EventsByCounterKind> group_by_counter_kind(const Selection& selection,
+                                                  CounterMask available) {
+  EventsByCounterKind groups;
   for (std::size_t i = 0; i < selection.events.size(); ++i) {
     if (!selection.events[i].is_on_counter()) continue;
 
     const KpepEvent& hardware_event = selection.events[i].hardware_event;
     if (hardware_event.is_fixed) {
+      // The mask has only the bit of this counter.
       const auto counter = static_cast<unsigned>(std::countr_zero(hardware_event.mask));
-      sorted.fixed.push_back({.event_index = i, .counter = counter});
+      groups.fixed.push_back({.event_index = i, .counter = counter});
       continue;
     }
 
     const CounterMask usable_counters = hardware_event.mask & available;
     if (usable_counters == 0) return make_no_counter_error(hardware_event);
-    sorted.configurable.push_back(i);
-    sorted.masks.push_back(usable_counters);
+    groups.configurable.push_back(i);
+    groups.configurable_masks.push_back(usable_counters);
   }
 
-  std::ranges::sort(sorted.fixed, {}, &PlacedEvent::counter);
-  return sorted;
+  std::ranges::sort(groups.fixed, {}, &PlacedEvent::counter);
+  return groups;
 }
 
 /// Returns the word that configures a counter to count an event.
@@ -310,17 +319,17 @@ std::uint64_t make_configuration_word(const KpepEvent& event, const CounterLimit
 }
 
 /// Returns which of the selected events compete; nullopt if all fit into one pass.
-std::optional<CompetingEvents> find_competition(const EventsByCounter& events) {
-  auto competition = smallest_competition(events.masks);
+std::optional<CompetingEvents> find_competition(const EventsByCounterKind& events) {
+  auto competition = smallest_competition(events.configurable_masks);
   if (!competition) return competition;
-  // The competition has positions in `masks`.
+  // The competition has positions in `configurable_masks`.
   for (std::size_t& event : competition->events) event = events.configurable[event];
   return competition;
 }
 
 /// Returns a pass with all events on fixed counters. These take no room from the configurable ones.
 /// `configurable_pass`: the other events of the pass, as positions in `events`.
-PlacedPass complete_pass(const PlacedPass& configurable_pass, const EventsByCounter& events,
+PlacedPass complete_pass(const PlacedPass& configurable_pass, const EventsByCounterKind& events,
                          const Selection& selection, const CounterLimits& limits) {
   PlacedPass pass = events.fixed;
   for (const PlacedEvent& placed : configurable_pass) {
@@ -339,11 +348,12 @@ PlacedPass complete_pass(const PlacedPass& configurable_pass, const EventsByCoun
 Result<void> divide_selection(Selection& selection, const KpepDatabase& database,
                               const std::vector<EventNamePair>& wanted_pairs,
                               const CounterLimits& limits) {
-  auto events = sort_by_counter(selection, limits.available);
+  auto events = group_by_counter_kind(selection, limits.available);
   if (!events) return events.error();
 
-  const auto pairs = list_pairs(selection, events->configurable, database, wanted_pairs);
-  for (const PlacedPass& configurable_pass : divide_into_passes(events->masks, pairs))
+  const auto pairs =
+      list_pairs_for_one_pass(selection, events->configurable, database, wanted_pairs);
+  for (const PlacedPass& configurable_pass : divide_into_passes(events->configurable_masks, pairs))
     selection.passes.push_back(complete_pass(configurable_pass, *events, selection, limits));
 
   // Without configurable events, the others still need a pass.
@@ -500,6 +510,7 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
     add_default_events(selection, database, limits.available);
   else if (auto added = add_wanted_events(selection, database, wanted.names); !added)
     return added.error();
+  move_energy_to_end(selection);
   if (auto divided = divide_selection(selection, database, wanted.pairs_for_one_pass, limits);
       !divided)
     return divided.error();

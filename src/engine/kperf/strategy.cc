@@ -183,9 +183,10 @@ class ThreadStrategy final : public CountingStrategy {
     return make_uncounted_run(std::string(describe_fault(why)), kMaxRepetitions);
   }
 
-  /// Makes the result of a run from its `counts`: those of the command's own process, and those of
-  /// its tree, which are this process and its descendants. Asks to repeat the run if too much of it
-  /// was not counted. `totals`: what the kernel itself counted for the command's own process.
+  /// Makes the result of a run from its counts. They are known for the command's own process, and
+  /// for its tree, which is this process with its descendants. The result asks to repeat the run if
+  /// too much of it was not counted. `totals`: what the kernel itself counted for the command's own
+  /// process.
   RunValues make_counted_run(const TraceCounts& counts,
                              const std::optional<os::AccountedTotals>& totals) {
     RunValues run;
@@ -200,14 +201,19 @@ class ThreadStrategy final : public CountingStrategy {
                                .why = "less than 95% of its instructions were counted",
                                .max_repetitions = 1};
 
-    // A thread's counts come at its end, so those of a thread that outlives the command are
-    // missing. If allowed, the next runs also sample running threads, and this run is repeated.
-    if (counts.threads_not_ended_tree == 0) return run;
-    if (may_begin_to_sample_running_threads_ && !sampling_.period_ns)
-      run.redo = begin_to_sample_running_threads();
-    else  // a note says that something is missing
-      most_threads_not_ended_ = std::max(most_threads_not_ended_, counts.threads_not_ended_tree);
+    if (counts.threads_not_ended_tree > 0) respond_to_missing_ends(counts, run);
     return run;
+  }
+
+  /// A thread's counts come at its end, so those of a thread that outlives the command are missing.
+  /// If allowed, the next runs also sample running threads, and `run` is to be repeated. Otherwise,
+  /// notes() says that something is missing.
+  void respond_to_missing_ends(const TraceCounts& counts, RunValues& run) {
+    const bool samples_running_threads = sampling_.period_ns.has_value();
+    if (may_begin_to_sample_running_threads_ && !samples_running_threads)
+      run.redo = begin_to_sample_running_threads();
+    else
+      most_threads_not_ended_ = std::max(most_threads_not_ended_, counts.threads_not_ended_tree);
   }
 
   /// Lets the next runs sample running threads, too. Returns the request to repeat the present run.
@@ -303,42 +309,44 @@ constexpr double kMinCoverageOfKnownWork = 0.9;
 /// Smallest sufficient coverage of kKnownWork with Pet, which misses much of a short command.
 constexpr double kMinCoverageWhenSampled = 0.5;
 
-struct Candidate {
+/// A kind of strategy that users can choose.
+struct StrategyKind {
   KperfStrategyChoice choice;
   std::string_view name;
   double min_coverage;
 };
 
-constexpr std::array<Candidate, 3> kCandidates = {
+/// The best kind of strategy comes first.
+constexpr std::array<StrategyKind, 3> kStrategyKinds = {
     {{KperfStrategyChoice::AtExit, "sampling threads as they end", kMinCoverageOfKnownWork},
      {KperfStrategyChoice::SampleRunningThreads, "sampling running threads",
       kMinCoverageWhenSampled},
      {KperfStrategyChoice::Machine, "counting the whole machine", kMinCoverageOfKnownWork}}};
 
-struct FailedCandidates {
+/// The kinds of strategy that failed for the same reason.
+struct FailedKinds {
   std::vector<std::string> names;
   Error reason;
 };
 
-void add_failure(std::vector<FailedCandidates>& all, const Candidate& candidate,
-                 const Error& reason) {
+void add_failure(std::vector<FailedKinds>& all, const StrategyKind& kind, const Error& reason) {
   const auto same = std::ranges::find_if(
-      all, [&reason](const FailedCandidates& failed) { return failed.reason.what == reason.what; });
+      all, [&reason](const FailedKinds& failed) { return failed.reason.what == reason.what; });
   if (same != all.end())
-    same->names.emplace_back(candidate.name);
+    same->names.emplace_back(kind.name);
   else
-    all.push_back({{std::string(candidate.name)}, reason});
+    all.push_back({{std::string(kind.name)}, reason});
 }
 
-std::string describe_failure(const FailedCandidates& failed) {
+std::string describe_failure(const FailedKinds& failed) {
   return fmt::format("{} {} not work here: {}", listed(failed.names),
                      failed.names.size() == 1 ? "does" : "do", failed.reason.what);
 }
 
-Error join_failures(const std::vector<FailedCandidates>& all) {
+Error join_failures(const std::vector<FailedKinds>& all) {
   std::vector<std::string> reasons;
   std::vector<std::string> remedies;
-  for (const FailedCandidates& failed : all) {
+  for (const FailedKinds& failed : all) {
     reasons.push_back(describe_failure(failed));
     if (!failed.reason.remedy.empty()) remedies.push_back(failed.reason.remedy);
   }
@@ -359,18 +367,19 @@ std::optional<RunValues> run_known_work(CountingStrategy& strategy, os::Launcher
   return strategy.finish(ended->front());
 }
 
-std::optional<Error> find_failure(const Candidate& candidate, CountingStrategy& strategy,
-                                  const Kernel& kernel, os::Launcher& launcher) {
-  const KernelRequest asked = candidate.choice == KperfStrategyChoice::Machine
-                                  ? KernelRequest::Count
-                                  : KernelRequest::Trace;
+/// Tries a strategy on a known command. Returns why it does not count enough of the command;
+/// nullopt if it does, or if that cannot be found out.
+std::optional<Error> try_on_known_work(const StrategyKind& kind, CountingStrategy& strategy,
+                                       const Kernel& kernel, os::Launcher& launcher) {
+  const KernelRequest asked =
+      kind.choice == KperfStrategyChoice::Machine ? KernelRequest::Count : KernelRequest::Trace;
   if (const int error = strategy.begin(); error != 0) return explain_refusal(asked, error, kernel);
   auto run = run_known_work(strategy, launcher);
   for (std::uint32_t again = 0; run && run->redo && again < run->redo->max_repetitions; ++again)
     run = run_known_work(strategy, launcher);
   if (!run) return std::nullopt;
   if (run->uncounted_reason) return run->uncounted_reason;
-  if (!run->instruction_coverage || *run->instruction_coverage >= candidate.min_coverage)
+  if (!run->instruction_coverage || *run->instruction_coverage >= kind.min_coverage)
     return std::nullopt;
   return Error{fmt::format("it counted {:.0f}% of the instructions of a known command",
                            *run->instruction_coverage * 100),
@@ -400,7 +409,7 @@ TraceReader::TraceReader(std::size_t values, bool at_exit, std::int32_t target)
 void TraceReader::feed(std::span<const KdebugRecord> records) {
   for (const KdebugRecord& record : records) {
     switch (record.debugid) {
-      // A sample may need several records, of which the first and the last have a mark.
+      // A sample may need several records, of which the first and the last have a mark in their id.
       case kThreadCountersDebugid:
       case kThreadCountersDebugid | kFunctionStart:
       case kThreadCountersDebugid | kFunctionEnd:
@@ -410,7 +419,7 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
         add_new_thread(record);
         break;
       case kExecDebugid:
-        // An exec gives the process a new thread, which is real once the exec has succeeded.
+        // An exec gives the process a new thread, which writes this record if the exec succeeds.
         find_or_add_thread(record.thread).is_exec_copy = false;
         break;
       case kThreadTerminateDebugid:
@@ -487,7 +496,8 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
   if (belongs_to_others) return;
 
   // A record has up to four values. If a sample has more values, it comes in several records, of
-  // which the first has the mark START and the last has END. A single record has only START.
+  // which the first has the mark START, the last has END, and those between have none. A single
+  // record has only START.
   const std::uint32_t mark = record.debugid & kFunctionBits;
   const std::uint32_t expected_last_mark =
       value_count_ <= kValuesOfRecord ? kFunctionStart : kFunctionEnd;
@@ -495,16 +505,17 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
   if (mark == kFunctionStart) {
     begin_sample(thread);
   } else if (thread.sample != SampleState::Filling) {
-    // A complete sample cannot have further values. In the other states, the beginning of the
-    // sample was not seen, or it has only zeros, so its values are ignored.
+    // This record continues no sample. A sample that is already full has too many values. In the
+    // other states, the beginning of the sample was not seen, or the sample has only zeros.
     if (thread.sample == SampleState::Full) thread.is_malformed = true;
     return;
   }
 
   append_values(record, thread);
   const bool is_full = thread.values_filled == value_count_;
+  const bool is_last_record = is_full || mark == kFunctionEnd;
   const bool is_well_formed = is_full && mark == expected_last_mark;
-  if (is_full || mark == kFunctionEnd) close_sample(thread, is_well_formed);
+  if (is_last_record) close_sample(thread, is_well_formed);
 }
 
 /// Adds the values of a record to the present sample of its thread, as many as are missing.
@@ -527,15 +538,17 @@ void TraceReader::begin_sample(Thread& thread) {
   thread.values_filled = 0;
 }
 
-/// Ends the present sample of a thread, and keeps its values if they are valid.
+/// Ends the present sample of a thread, and keeps a copy of its values if they are valid. Each
+/// thread has room for two samples in `values_`: for the present one, and then for this copy.
 void TraceReader::close_sample(Thread& thread, bool is_well_formed) {
-  const auto first_value = values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at);
-  const auto values_end = first_value + static_cast<std::ptrdiff_t>(thread.values_filled);
+  const auto begin = values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at);
+  const auto end = begin + static_cast<std::ptrdiff_t>(thread.values_filled);
+  const auto copy_begin = begin + static_cast<std::ptrdiff_t>(value_count_);
 
   // For a thread without counts, the kernel writes zeros, and perhaps not as many as were asked
-  // for. So this comes before the check of the sample's form.
+  // for. So a sample of zeros may have any form.
   const bool has_only_zeros =
-      std::all_of(first_value, values_end, [](std::uint64_t value) { return value == 0; });
+      std::all_of(begin, end, [](std::uint64_t value) { return value == 0; });
   if (has_only_zeros) {
     thread.sample = SampleState::Empty;
     return;
@@ -547,10 +560,10 @@ void TraceReader::close_sample(Thread& thread, bool is_well_formed) {
     return;
   }
 
-  // The sample after a thread's end is final. Until then, the thread keeps its latest valid sample,
-  // as a copy in the second half of its values.
+  // Each valid sample replaces the previous one, until the sample after the thread's end, which is
+  // final.
   if (thread.has_final_counts) return;
-  std::copy(first_value, values_end, first_value + static_cast<std::ptrdiff_t>(value_count_));
+  std::copy(begin, end, copy_begin);
   thread.has_counts = true;
   thread.has_final_counts = thread.has_ended;
 }
@@ -667,17 +680,17 @@ std::unique_ptr<CountingStrategy> make_machine_strategy(Claim& claim, const Kern
 namespace {
 
 /// Returns what a strategy of threads samples. Given Auto, it samples threads as they end, and
-/// begins to sample running threads if it has to. Only the candidate for that samples running
-/// threads from the start.
-KperfStrategyChoice choose_sampling(const Candidate& candidate, KperfStrategyChoice wanted) {
-  const bool samples_from_start = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
-  return samples_from_start ? candidate.choice : wanted;
+/// begins to sample running threads if it has to. Only one kind of strategy samples running threads
+/// from the start.
+KperfStrategyChoice choose_sampling(const StrategyKind& kind, KperfStrategyChoice wanted) {
+  const bool samples_from_start = kind.choice == KperfStrategyChoice::SampleRunningThreads;
+  return samples_from_start ? kind.choice : wanted;
 }
 
-/// Returns notes that say why another strategy was chosen.
-std::vector<Note> make_notes(const std::vector<FailedCandidates>& all_failed) {
+/// Returns notes that say why better kinds of strategy were not chosen.
+std::vector<Note> make_failure_notes(const std::vector<FailedKinds>& all_failed) {
   std::vector<Note> notes;
-  for (const FailedCandidates& failed : all_failed)
+  for (const FailedKinds& failed : all_failed)
     notes.push_back(
         {"other_strategy", Error{describe_failure(failed), failed.reason.remedy}.line()});
   return notes;
@@ -685,32 +698,34 @@ std::vector<Note> make_notes(const std::vector<FailedCandidates>& all_failed) {
 
 }  // namespace
 
-/// macOS may refuse any way of counting, or count only a part. Each strategy is therefore tried on
-/// a known command, and the first that counts enough of it is chosen.
+/// macOS may refuse any way of counting, or count only a part. So each kind of strategy that
+/// the user allows is tried on a known command. Returns the first that counts enough of it, or an
+/// error that says why each kind failed.
 Result<ChosenStrategy> try_strategies(const MacosEngineOptions& options, Claim& claim,
                                       const Kernel& kernel, Trace& trace) {
   const KperfStrategyChoice wanted = options.strategy;
-  std::vector<FailedCandidates> all_failed;
+  std::vector<FailedKinds> all_failed;
 
-  for (const Candidate& candidate : kCandidates) {
-    if (wanted != KperfStrategyChoice::Auto && wanted != candidate.choice) continue;
+  for (const StrategyKind& kind : kStrategyKinds) {
+    const bool is_allowed = wanted == KperfStrategyChoice::Auto || wanted == kind.choice;
+    if (!is_allowed) continue;
 
     ChosenStrategy tried;
-    tried.counts_machine = candidate.choice == KperfStrategyChoice::Machine;
+    tried.counts_machine = kind.choice == KperfStrategyChoice::Machine;
     tried.strategy = tried.counts_machine
                          ? make_machine_strategy(claim, kernel)
-                         : make_thread_strategy(claim, trace, choose_sampling(candidate, wanted),
+                         : make_thread_strategy(claim, trace, choose_sampling(kind, wanted),
                                                 options.macos_sampling_period);
 
-    const auto failure = find_failure(candidate, *tried.strategy, kernel, *options.launcher);
+    const auto failure = try_on_known_work(kind, *tried.strategy, kernel, *options.launcher);
     if (!failure) {
-      tried.notes = make_notes(all_failed);
+      tried.notes = make_failure_notes(all_failed);
       return tried;
     }
 
-    // The next candidate finds the system as this one did.
+    // The failed strategy must not go on sampling while the next one is tried.
     claim.end_sampling();
-    add_failure(all_failed, candidate, *failure);
+    add_failure(all_failed, kind, *failure);
   }
 
   return join_failures(all_failed);

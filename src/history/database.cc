@@ -699,8 +699,8 @@ Error explain_missing_version(Database& database, const Error& reading_error) {
   return reading_error;
 }
 
-/// Opens a database, and makes its tables such that this version of lauka-history can use them. The
-/// error is a predicate.
+/// Opens a database, and migrates its tables to the newest version. A reader gets somewhat older
+/// tables as they are. The error is a predicate.
 Result<Database> open_usable(const std::string& where, Access access) {
   auto database = Database::open(where, access);
   if (!database) return database;
@@ -710,8 +710,7 @@ Result<Database> open_usable(const std::string& where, Access access) {
   const bool is_up_to_date = version && *version == kMigrations.size();
   if (is_up_to_date) return database;
 
-  // A database without a version may have no history yet. CreateMissing then makes the tables
-  // below.
+  // A database without a version has no history yet, or cannot be read.
   if (!version && access != Access::CreateMissing)
     return explain_missing_version(*database, version.error());
 
@@ -720,8 +719,7 @@ Result<Database> open_usable(const std::string& where, Access access) {
     if (auto known = check_version(*version); !known) return known.error();
   }
 
-  // A reader can use somewhat older tables as they are. The oldest tables must be migrated for a
-  // reader, too, which needs the right to write.
+  // The oldest tables must be migrated for a reader, too, which needs the right to write.
   if (access == Access::Read) {
     const bool is_readable = version && *version >= kOldestReadable;
     if (is_readable) return database;

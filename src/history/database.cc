@@ -710,7 +710,8 @@ Result<Database> open_usable(const std::string& where, Access access) {
   const bool is_up_to_date = version && *version == kMigrations.size();
   if (is_up_to_date) return database;
 
-  // A database without a version has no history yet, or cannot be read.
+  // Without a version, there is no history yet, or reading failed. CreateMissing makes a history by
+  // the migrations below.
   if (!version && access != Access::CreateMissing)
     return explain_missing_version(*database, version.error());
 

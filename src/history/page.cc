@@ -581,8 +581,8 @@ void write_history_page(const std::string& title, const std::string& commit_url,
   const CommitWriter commit_writer{commit_url};
   PageContent content = collect_content(all_series, commit_writer);
 
-  // This section lists classes of machines in the order of `all_series`, so it is written before
-  // the entries are sorted.
+  // The section about machines lists them in the order of `all_series`, so it is written before the
+  // entries are sorted.
   const std::string machines_section = write_machines_section(content.entries, commit_writer);
 
   // Entries with important changes come first.
@@ -593,8 +593,10 @@ void write_history_page(const std::string& title, const std::string& commit_url,
     sink("<p class=\"faint\">" + html_text(*content.machines.begin()) + "</p>\n");
 
   sink(write_answer(content.changes));
-  if (!content.changes.empty())
-    sink(report::table_html(make_table_of_changes(std::move(content.changes)), "changes"));
+  if (!content.changes.empty()) {
+    constexpr std::string_view css_class = "changes";
+    sink(report::table_html(make_table_of_changes(std::move(content.changes)), css_class));
+  }
 
   write_index(content, sink);
   sink(machines_section);

@@ -275,8 +275,8 @@ class RecordReader {
 
     if (results_in_file_.empty()) return Error{"has no commands", "export it again"};
 
-    // The name of a command is shown only if other commands, with any settings, have the same
-    // benchmark and role.
+    // The name of a command is shown only if other commands have the same benchmark and role,
+    // whatever their settings.
     for (const ResultInFile& result : results_in_file_) {
       CommandRecord record = make_record_without_metrics(result);
       const bool needs_name = count_by_benchmark_and_role[{result.benchmark, result.role}] > 1;
@@ -352,17 +352,18 @@ class RecordReader {
 
   /// The commands of the session that a command is compared with, as indexes of its results.
   struct ComparedCommands {
-    std::optional<std::size_t> reference{};  ///< usually the old version
-    std::optional<std::size_t> anchor{};     ///< an old build that stays the same for many sessions
+    std::optional<std::size_t> reference_index{};  ///< usually the old version
+    /// An old build that stays the same for many sessions.
+    std::optional<std::size_t> anchor_index{};
   };
 
   void add_ratios(MetricRecord& metric, std::size_t command_index,
                   const ComparedCommands& compared_with) const {
-    if (compared_with.reference)
-      metric.ratio_to_reference = read_or_compute_ratio(command_index, *compared_with.reference,
-                                                        metric.name, "log_ratio_to_reference");
-    if (compared_with.anchor)
-      metric.ratio_to_anchor = read_or_compute_ratio(command_index, *compared_with.anchor,
+    if (compared_with.reference_index)
+      metric.ratio_to_reference = read_or_compute_ratio(
+          command_index, *compared_with.reference_index, metric.name, "log_ratio_to_reference");
+    if (compared_with.anchor_index)
+      metric.ratio_to_anchor = read_or_compute_ratio(command_index, *compared_with.anchor_index,
                                                      metric.name, "log_ratio_to_anchor");
   }
 
@@ -374,11 +375,14 @@ class RecordReader {
     CommandRecord& record = record_.results[command_index];
     record.endings = read_endings(*command.lauka_part);
 
-    const ComparedCommands compared_with{.reference = find_reference_of(command_index),
-                                         .anchor = find_in_same_benchmark(command_index, "anchor")};
-    if (compared_with.anchor) {
+    const ComparedCommands compared_with{
+        .reference_index = find_reference_of(command_index),
+        .anchor_index = find_in_same_benchmark(command_index, "anchor")};
+
+    // The history finds the ratio between two anchors by their names.
+    if (compared_with.anchor_index) {
       record.anchored_name = command.name;
-      record.anchor = results_in_file_[*compared_with.anchor].name;
+      record.anchor = results_in_file_[*compared_with.anchor_index].name;
     }
 
     for (const auto& [name, summary] : command.metrics->items()) {

@@ -127,7 +127,8 @@ void convert_to_newest_anchor(MetricHistory& series,
       continue;
     }
 
-    // Ratios are logarithms, so they are added: command / anchor and anchor / newest.
+    // Ratios are logarithms, so they are added: command / anchor and anchor / newest. The error
+    // that the conversion adds is kept apart.
     const LogRatio& anchor_to_newest = found->second;
     ratio->value += anchor_to_newest.value;
     point.link_error = anchor_to_newest.error.value_or(0.0);
@@ -199,7 +200,8 @@ Result<std::vector<Period>> ask_for_periods(Database& database,
                        .first_began = integer_in(row[FirstBegan]),
                        .last_began = integer_in(row[LastBegan])});
   };
-  if (auto asked = database.for_each_row(query, ColumnCount, {}, add_period); !asked)
+  constexpr std::span<const std::string> no_parameters{};
+  if (auto asked = database.for_each_row(query, ColumnCount, no_parameters, add_period); !asked)
     return asked.error();
   return periods;
 }
@@ -510,8 +512,8 @@ struct PointRow {
   std::int64_t variant_id = 0;
   std::size_t session_index = 0;  ///< index into Batch::records
   std::int64_t layout_id = 0;
-  std::int64_t name_id = 0;    ///< text_id of CommandRecord::anchored_name
-  std::int64_t anchor_id = 0;  ///< text_id of CommandRecord::anchor
+  std::int64_t anchored_name_id = 0;  ///< text_id of CommandRecord::anchored_name
+  std::int64_t anchor_name_id = 0;    ///< text_id of CommandRecord::anchor
   const CommandRecord* result = nullptr;
 };
 
@@ -618,8 +620,8 @@ void add_session_to_batch(Batch& batch, std::size_t session_index) {
     batch.points.push_back({.variant_id = variant_id,
                             .session_index = session_index,
                             .layout_id = batch.add_layout(result.metrics),
-                            .name_id = batch.add_text(result.anchored_name),
-                            .anchor_id = batch.add_text(result.anchor),
+                            .anchored_name_id = batch.add_text(result.anchored_name),
+                            .anchor_name_id = batch.add_text(result.anchor),
                             .result = &result});
   }
 }
@@ -670,10 +672,11 @@ Result<void> add_sessions_and_drop_known(Database& database, Batch& batch) {
       fmt::format("INSERT INTO lauka_session ({}) VALUES {} ON CONFLICT DO NOTHING RETURNING id",
                   kSessionColumns, fmt::join(rows, ",")),
       column_count, uuids, [&](const Row& row) { added_ids.insert(integer_in(row.front())); });
+  if (!added) return added;
 
   std::erase_if(batch.session_index_by_id,
                 [&](const auto& id_and_index) { return !added_ids.contains(id_and_index.first); });
-  return added;
+  return {};
 }
 
 /// Adds the rows that several sessions may share: texts, machines and variants, as far as
@@ -719,7 +722,7 @@ std::string make_point_row(const Batch& batch, const PointRow& point) {
   return fmt::format("({},{},{},{},{},{},'{}',{},{},{})", point.variant_id,
                      to_milliseconds(session.began), batch.session_ids[point.session_index],
                      text_id(commit_of(session)), text_id(session.label("branch")), point.layout_id,
-                     numbers, point.name_id, point.anchor_id,
+                     numbers, point.anchored_name_id, point.anchor_name_id,
                      batch.order_added_of(point.session_index));
 }
 

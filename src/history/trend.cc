@@ -393,9 +393,9 @@ void set_merged_values(Trend& trend, TrendSessions& sessions) {
 
 }  // namespace
 
-// All sessions of a commit become one observation. `against`: what the user wants to compare with.
-Trend make_trend(const MetricHistory& series, ComparedWith against) {
-  Trend trend{.against = choose_comparison(series, against)};
+// An observation of the trend combines all sessions of a commit.
+Trend make_trend(const MetricHistory& series, ComparedWith wanted_comparison) {
+  Trend trend{.against = choose_comparison(series, wanted_comparison)};
 
   // Ratios are stored as logarithms. Values become logarithms if all of them are positive.
   const Center center = choose_center(series);

@@ -76,7 +76,7 @@ std::string percent_encoded(std::string_view text, std::string_view chars_to_enc
 /// Returns the host in "host:port", "[IPv6 address]:port" or a host alone; nullopt if the text is
 /// none of these. An IPv6 address keeps its brackets.
 std::optional<std::string_view> parse_host(std::string_view host_and_port) {
-  std::size_t host_end = host_and_port.find(':');
+  std::size_t host_end = std::min(host_and_port.find(':'), host_and_port.size());
 
   // An IPv6 address has colons itself, so it is in brackets.
   if (host_and_port.starts_with('[')) {
@@ -85,7 +85,6 @@ std::optional<std::string_view> parse_host(std::string_view host_and_port) {
     if (closing_bracket == std::string_view::npos || is_address_empty) return std::nullopt;
     host_end = closing_bracket + 1;
   }
-  host_end = std::min(host_end, host_and_port.size());
 
   const std::string_view host = host_and_port.substr(0, host_end);
   const std::string_view colon_and_port = host_and_port.substr(host_end);

@@ -430,7 +430,8 @@ bool can_be_tested(const Comparison& samples, const GateLimit& limit) {
   return !samples.is_empty() && has_needed_percentage;
 }
 
-/// Enters what the test of the evidence decides. Returns false if the rounds must go on.
+/// Tests the evidence at one look at the results. Enters in `verdict` what the test decides.
+/// Returns false, and enters nothing, if the rounds must go on.
 bool decide_by_test(Verdict& verdict, const Evidence& evidence, const LookErrors& levels,
                     const Look& look) {
   const GateTest test{.limit = verdict.condition.limit.fraction(),
@@ -439,16 +440,18 @@ bool decide_by_test(Verdict& verdict, const Evidence& evidence, const LookErrors
                       .is_last_look = look.last};
   Judgement judgement = judge(evidence, test);
 
-  // A gate that decides whether a candidate is kept gives up if the remaining rounds would hardly
-  // keep it.
-  if (!judgement.answer && is_hopeless_to_keep(judgement, evidence, levels, look)) {
+  if (!judgement.answer) {
+    // A gate that decides whether a candidate is kept gives up if the remaining rounds would hardly
+    // keep it.
+    if (!is_hopeless_to_keep(judgement, evidence, levels, look)) return false;
     judgement.answer = Answer::Inconclusive;
     verdict.is_given_up = true;
   }
-  if (!judgement.answer) return false;
 
   enter_judgement(judgement, evidence, test, verdict);
   verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
+
+  // Before the last look, its number of rounds is an estimate.
   verdict.rounds_at_last_look = look.last ? evidence.candidate.size() : look.rounds_at_last_look;
   return true;
 }

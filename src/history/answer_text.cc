@@ -160,8 +160,8 @@ nlohmann::ordered_json number_or_null(std::optional<double> value) {
 
 /// Adds a ratio and its standard error to a row of an export. A missing ratio is null, because CSV
 /// needs a field for each column.
-void add_ratio(nlohmann::ordered_json& row, const std::string& compared_with,
-               const std::optional<LogRatio>& ratio) {
+void add_ratio_and_error(nlohmann::ordered_json& row, const std::string& compared_with,
+                         const std::optional<LogRatio>& ratio) {
   std::optional<double> logarithm;
   std::optional<double> standard_error;
   if (ratio) {
@@ -174,26 +174,28 @@ void add_ratio(nlohmann::ordered_json& row, const std::string& compared_with,
 
 /// Returns what an export to CSV or JSON Lines says about one session of a series. Each key is the
 /// heading of a CSV column, and the columns have the order of the keys.
-nlohmann::ordered_json make_export_row(const MetricHistory& series, const SessionPoint& point) {
-  nlohmann::ordered_json row = {{"benchmark", series.variant.benchmark},
-                                {"role", series.variant.role},
-                                {"command", series.variant.command},
+nlohmann::ordered_json make_export_row(const MetricHistory& series, const SessionPoint& session) {
+  const MeasuredCommand& command = series.variant;
+  const MetricRecord& values = session.values;
+  nlohmann::ordered_json row = {{"benchmark", command.benchmark},
+                                {"role", command.role},
+                                {"command", command.command},
                                 {"metric", series.metric.name},
                                 {"unit", unit_symbol(series.metric.unit)},
                                 {"better", word_in(kBetterWords, series.metric.better)},
-                                {"machine", series.variant.machine_class},
+                                {"machine", command.machine_class},
                                 {"method", series.method_text},
-                                {"session", point.uuid},
-                                {"began", utc_time_text(point.began)},
-                                {"commit", point.commit},
-                                {"branch", point.branch},
-                                {"mean", point.values.mean},
-                                {"stddev", number_or_null(point.values.stddev)},
-                                {"runs", point.values.summarized_values},
-                                {"failed_runs", point.endings.failed_runs()}};
+                                {"session", session.uuid},
+                                {"began", utc_time_text(session.began)},
+                                {"commit", session.commit},
+                                {"branch", session.branch},
+                                {"mean", values.mean},
+                                {"stddev", number_or_null(values.stddev)},
+                                {"runs", values.summarized_values},  // layouts, if `mean` is theirs
+                                {"failed_runs", session.endings.failed_runs()}};
 
-  add_ratio(row, "reference", point.values.ratio_to_reference);
-  add_ratio(row, "anchor", point.values.ratio_to_anchor);
+  add_ratio_and_error(row, "reference", values.ratio_to_reference);
+  add_ratio_and_error(row, "anchor", values.ratio_to_anchor);
   return row;
 }
 
@@ -700,24 +702,27 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
          lines;
 }
 
-// A session is one call of lauka whose results were added to the history.
+// Returns a table with a row for each session. A session is one call of lauka whose results were
+// added to the history.
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style) {
   report::Table table =
       make_table({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"});
-  for (const SessionLine& line : sessions)
-    table.rows.push_back(
-        {{line.uuid.substr(0, kShownUuidDigits)},
-         {date_time_text(line.began)},
-         {short_commit(line.commit)},
-         {line.branch},
-         {line.machine_class},
-         {line.host},
-         {fmt::format("{}{}", line.result_count, line.complete ? "" : ", cut short")}});
-
-  // In a narrow terminal, the table leaves out the columns that say where a session ran.
   constexpr std::size_t branch_column = 3;
   constexpr std::size_t machine_column = 4;
   constexpr std::size_t host_column = 5;
+
+  for (const SessionLine& session : sessions) {
+    const std::string_view remark = session.complete ? "" : ", cut short";
+    table.rows.push_back({{session.uuid.substr(0, kShownUuidDigits)},
+                          {date_time_text(session.began)},
+                          {short_commit(session.commit)},
+                          {session.branch},
+                          {session.machine_class},
+                          {session.host},
+                          {fmt::format("{}{}", session.result_count, remark)}});
+  }
+
+  // A terminal that is too narrow for all columns does not show these.
   for (const std::size_t column : {branch_column, machine_column, host_column})
     table.columns[column].dropped_when_omitting = report::OmittedPart::Place;
   table.steps.push_back({.last_omitted_part = report::OmittedPart::Place});
@@ -807,16 +812,18 @@ report::Table make_commit_table(const SteppedSeries& stepped, bool is_ascii) {
 
 }  // namespace
 
+// Returns a title, the machine, a table of the commits, and notes below it.
 std::string series_text(const SteppedSeries& stepped, const report::Style& style) {
   const MetricHistory& series = stepped.series;
-  std::string text =
-      title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
+  std::string text = title_of(series) + "\n";
+  text += report::dim_note(machine_line(series.variant), style);
   text += report::terminal_text(make_commit_table(stepped, style.ascii), style);
   if (stepped.possible_step_at) text += report::dim_note(pending_text(stepped), style);
 
   // An anchor is a command that sessions measure for comparison. If a new anchor replaces an older
   // one, only a session that measured both relates the older ratios to the new ones.
-  if (series.removed_anchor_ratios > 0 && stepped.trend.against == ComparedWith::Anchor) {
+  const bool is_compared_with_anchor = stepped.trend.against == ComparedWith::Anchor;
+  if (is_compared_with_anchor && series.removed_anchor_ratios > 0) {
     const std::string note = fmt::format(
         "{} with an older anchor {} not shown, because no session "
         "has measured both that anchor and the newest one",

@@ -74,24 +74,23 @@ std::string percent_encoded(std::string_view text, std::string_view chars_to_enc
 }
 
 /// Returns the host in "host:port", "[IPv6 address]:port" or a host alone; nullopt if the text is
-/// none of these.
+/// none of these. An IPv6 address keeps its brackets.
 std::optional<std::string_view> parse_host(std::string_view host_and_port) {
-  std::size_t host_end = host_and_port.find(':');
+  std::size_t host_end = std::min(host_and_port.find(':'), host_and_port.size());
 
   // An IPv6 address has colons itself, so it is in brackets.
   if (host_and_port.starts_with('[')) {
-    const std::size_t bracket = host_and_port.find(']');
-    const bool is_host_empty = bracket == 1;
-    if (bracket == std::string_view::npos || is_host_empty) return std::nullopt;
-    host_end = bracket + 1;
+    const std::size_t closing_bracket = host_and_port.find(']');
+    const bool is_address_empty = closing_bracket == 1;
+    if (closing_bracket == std::string_view::npos || is_address_empty) return std::nullopt;
+    host_end = closing_bracket + 1;
   }
-  host_end = std::min(host_end, host_and_port.size());
 
   const std::string_view host = host_and_port.substr(0, host_end);
   const std::string_view colon_and_port = host_and_port.substr(host_end);
   if (colon_and_port.empty()) return host;
 
-  // Only a port may follow a bracket.
+  // Other text behind a closing bracket is wrong.
   if (colon_and_port.front() != ':') return std::nullopt;
 
   // A colon without a port is allowed, and means PostgreSQL's usual port.
@@ -461,20 +460,21 @@ bool may_need_to_write(const soci::sqlite3_soci_error& error) {
 
 }  // namespace
 
-// SOCI, the library that talks to databases, has a backend for each kind of database.
+// Connects to a PostgreSQL server. SOCI, the library that talks to databases, has a backend for
+// each kind of database.
 Result<void> Database::Connection::open_server(const Address& address) {
   if (auto loaded = load_postgresql_backend(backend); !loaded) return loaded;
 
   is_server = true;
   try {
-    auto& factory = backend.get<const soci::backend_factory*()>("factory_postgresql");
-    session.open(*factory(), address.url);
+    auto& get_factory = backend.get<const soci::backend_factory*()>("factory_postgresql");
+    session.open(*get_factory(), address.url);
     ignore_notices(backend, session);
 
-    // Nobody reads the server's messages of lower levels, so it need not send them.
+    // Nobody reads messages below warnings, so the server need not send them.
     session.once << "SET client_min_messages TO warning";
   } catch (const std::exception& error) {
-    // The message may repeat the address with its password.
+    // The message may repeat the address, which may include a password.
     Error why = make_database_error(error, "cannot be reached");
     why.what = without_secrets(why.what, address);
     return why;
@@ -559,6 +559,7 @@ Result<void> check_file(const std::string& path, Access access) {
 
 }  // namespace
 
+// `where`: the address of a PostgreSQL server, or the path of an SQLite file.
 Result<Database> Database::open(const std::string& where, Access access) {
   auto connection = std::make_shared<Connection>();
   connection->name = name_of_database(where);
@@ -570,7 +571,6 @@ Result<Database> Database::open(const std::string& where, Access access) {
     return Database(std::move(connection));
   }
 
-  // Any other text is the path of an SQLite file.
   if (auto checked = check_file(where, access); !checked) return checked.error();
 
   // Lets names of files be URIs, because open_file() writes the mode of access into a URI. SQLite
@@ -698,7 +698,8 @@ Error explain_missing_version(Database& database, const Error& reading_error) {
   return reading_error;
 }
 
-/// Returns a database whose tables this version of lauka-history can use. The error is a predicate.
+/// Opens a database, and migrates its tables to the newest version. A reader gets somewhat older
+/// tables as they are. The error is a predicate.
 Result<Database> open_usable(const std::string& where, Access access) {
   auto database = Database::open(where, access);
   if (!database) return database;
@@ -708,6 +709,8 @@ Result<Database> open_usable(const std::string& where, Access access) {
   const bool is_up_to_date = version && *version == kMigrations.size();
   if (is_up_to_date) return database;
 
+  // Without a version, there is no history yet, or reading failed. CreateMissing makes a history by
+  // the migrations below.
   if (!version && access != Access::CreateMissing)
     return explain_missing_version(*database, version.error());
 
@@ -716,8 +719,7 @@ Result<Database> open_usable(const std::string& where, Access access) {
     if (auto known = check_version(*version); !known) return known.error();
   }
 
-  // A reader can use somewhat older tables. Even older ones are migrated for it, too, which needs
-  // the right to write.
+  // The oldest tables must be migrated for a reader, too, which needs the right to write.
   if (access == Access::Read) {
     const bool is_readable = version && *version >= kOldestReadable;
     if (is_readable) return database;

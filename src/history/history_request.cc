@@ -50,21 +50,21 @@ void add_option(po::options_description& options, const CommandOption& option, R
   add(name.c_str(), option.is_required ? value->required() : value, help.c_str());
 }
 
-/// Adds the options with which the user selects metrics, roles and classes of machines.
+/// Adds the options with which the user selects metrics, roles and classes of machines. Parsing
+/// writes their values to `wanted`.
 void add_series_options(po::options_description& options, const HistoryCommand& command,
                         SeriesSelection& wanted) {
-  // The commands differ in what they use if the user names no metric or role.
-  const char* metric_help =
-      "use only this metric, or all metrics if NAME is 'all'; may be repeated "
-      "(default: wall_time)";
-  const char* role_help =
-      "use only the reference, the candidate or the anchor, or all of them (default: "
-      "candidate if there is one)";
-  if (has_group(command, kGroupAllByDefault)) {
-    metric_help = "write only this metric; may be repeated (default: all)";
-    role_help =
-        "use only the reference, the candidate or the anchor, or all of them (default: all)";
-  }
+  // If the user names no metric or role, some commands use all of them.
+  const bool uses_all_by_default = has_group(command, kGroupAllByDefault);
+  const char* const metric_help =
+      uses_all_by_default ? "write only this metric; may be repeated (default: all)"
+                          : "use only this metric, or all metrics if NAME is 'all'; may be "
+                            "repeated (default: wall_time)";
+  const char* const role_help =
+      uses_all_by_default
+          ? "use only the reference, the candidate or the anchor, or all of them (default: all)"
+          : "use only the reference, the candidate or the anchor, or all of them (default: "
+            "candidate if there is one)";
 
   auto add = options.add_options();
   add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
@@ -86,9 +86,8 @@ void add_session_options(po::options_description& options, const HistoryCommand&
 }
 
 /// Makes the options of a command for Boost's parser: those that all commands have, those of the
-/// groups that the command belongs to, and its own. Parsing writes the values to `request`, except
-/// that of --against, which is written to `typed_against`, because it is a word that
-/// parse_against() must still understand.
+/// groups that the command belongs to, and its own. Parsing writes the values to `request`. Only
+/// the value of --against is written to `typed_against`, for parse_against().
 po::options_description make_options(const HistoryCommand& command, Request& request,
                                      std::string& typed_against) {
   po::options_description options;
@@ -244,24 +243,25 @@ std::string find_fault(const HistoryCommand& command, const Request& request) {
   return {};
 }
 
-/// Returns the values of the typed options. Words without "--" are values of `arguments_option`.
-/// Throws an exception of Boost if an option is wrong.
+/// Returns the values of the typed options. Words that are no options are values of
+/// `arguments_option`. Throws an exception of Boost if an option is wrong.
 po::variables_map parse_words(std::span<const std::string> typed_words,
                               const po::options_description& options,
                               const char* arguments_option) {
-  constexpr int any_number = -1;
-  po::positional_options_description positional;
-  positional.add(arguments_option, any_number);
+  constexpr int any_number_of_words = -1;
+  po::positional_options_description arguments;
+  arguments.add(arguments_option, any_number_of_words);
 
   // Boost would guess that --met means --metric. A later version with another option that begins
   // like this would break the user's scripts.
-  constexpr int style =
+  constexpr int style_without_guessing =
       po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+
   po::variables_map values;
   po::store(po::command_line_parser({typed_words.begin(), typed_words.end()})
                 .options(options)
-                .positional(positional)
-                .style(style)
+                .positional(arguments)
+                .style(style_without_guessing)
                 .run(),
             values);
   return values;

@@ -83,13 +83,14 @@ double mean_value(std::span<const CommitValue> commits) {
   return sum / static_cast<double>(commits.size());
 }
 
-/// Draws the levels of a series as an SVG path. A level is the commits from one step to the next,
-/// and has a horizontal line at the mean of their values.
+/// Draws the levels of a series as an SVG path. A level is the commits from one step to the next.
+/// It is drawn as a horizontal line at the mean of their values.
 std::string draw_levels(const Scale& scale, std::size_t width, std::size_t height) {
   const auto& commits = scale.stepped.trend.observations;
   const auto left_edge_of = [&](std::size_t commit) { return commit * width / commits.size(); };
 
-  // Each step ends a level, and the newest commit ends the last level.
+  // A level ends before the first commit after a step, and the last level ends behind the newest
+  // commit.
   std::vector<std::size_t> level_ends;
   for (const KnownStep& known : scale.stepped.steps) level_ends.push_back(known.step.first_point);
   level_ends.push_back(commits.size());
@@ -97,11 +98,13 @@ std::string draw_levels(const Scale& scale, std::size_t width, std::size_t heigh
   std::string path;
   std::size_t level_begin = 0;
   for (const std::size_t level_end : level_ends) {
-    // A step at the first commit would end no level.
-    const bool has_commits = level_end > level_begin;
+    const bool has_commits = level_end > level_begin;  // false only for a step at the first commit
     if (has_commits) {
-      const double mean =
-          mean_value(std::span(commits).subspan(level_begin, level_end - level_begin));
+      const auto commits_of_level =
+          std::span(commits).subspan(level_begin, level_end - level_begin);
+      const double mean = mean_value(commits_of_level);
+
+      // In SVG, M moves to a point, and H draws a horizontal line from there.
       path += fmt::format("M{} {}H{}", left_edge_of(level_begin),
                           scale.distance_from_top(mean, height), left_edge_of(level_end));
     }
@@ -387,33 +390,34 @@ std::string write_change_of_entry(const SteppedSeries& stepped, const KnownStep&
                      html_text(step_change_text(stepped, known.step)));
 }
 
-/// Makes the entry of a series, which the page's index shows, and adds the steps of the series to
-/// `changes`, the rows of the page's table of changes. `number`: the number of the entry, from
-/// which it gets an id that links in the page refer to.
-Entry make_entry_and_add_changes(const SteppedSeries& stepped, std::size_t number,
-                                 const CommitWriter& commit_writer, std::vector<Change>& changes) {
+/// Makes the entry of a series, without its changes. `number`: the number of the entry, from which
+/// it gets an id that links in the page refer to.
+Entry make_entry(const SteppedSeries& stepped, std::size_t number) {
   const CommitValue& newest_commit = stepped.trend.observations.back();
-  Entry entry{.stepped = &stepped,
-              .id = fmt::format("s{}", number),
-              .title = html_text(title_of(stepped.series)),
-              .value = html_text(value_text(stepped, newest_commit))};
+  return {.stepped = &stepped,
+          .id = fmt::format("s{}", number),
+          .title = html_text(title_of(stepped.series)),
+          .value = html_text(value_text(stepped, newest_commit))};
+}
 
-  for (const KnownStep& known : stepped.steps) {
+/// Adds the steps of an entry's series to `changes`, the rows of the page's table of changes. Gives
+/// the entry its most important change.
+void add_changes(Entry& entry, const CommitWriter& commit_writer, std::vector<Change>& changes) {
+  for (const KnownStep& known : entry.stepped->steps) {
     // A change for the worse that later commits reversed needs no attention.
     if (known.state == StepState::CancelledLater) continue;
     changes.push_back(make_change_at_step(entry, known, commit_writer));
 
-    // The entry has the rank of its most important change. It shows this change, unless the user
-    // has acknowledged it.
+    // The most important change has the smallest rank.
     const Rank& rank = changes.back().rank;
     const bool is_most_important = rank <= entry.rank;
     if (!is_most_important) continue;
     entry.rank = rank;
-    if (known.state != StepState::Acknowledged)
-      entry.change = write_change_of_entry(stepped, known);
-  }
 
-  return entry;
+    // The index does not show a change that the user has acknowledged.
+    if (known.state != StepState::Acknowledged)
+      entry.change = write_change_of_entry(*entry.stepped, known);
+  }
 }
 
 std::size_t count_changes(const std::vector<Change>& changes, StepRank rank) {
@@ -537,8 +541,9 @@ PageContent collect_content(std::span<const SteppedSeries> all_series,
     if (!has_commits) continue;
 
     const std::size_t number = content.entries.size() + 1;
-    content.entries.push_back(
-        make_entry_and_add_changes(stepped, number, commit_writer, content.changes));
+    Entry entry = make_entry(stepped, number);
+    add_changes(entry, commit_writer, content.changes);
+    content.entries.push_back(std::move(entry));
     content.machines.insert(machine_line(stepped.series.variant));
   }
   return content;
@@ -570,14 +575,17 @@ void write_index(const PageContent& content, const Sink& sink) {
 }  // namespace
 
 // The page begins with the changes that need attention. Then an index shows all series as small
-// cards, and each card links to a section with the details of its series.
+// cards. Each card links to a section with the details of its series.
 void write_history_page(const std::string& title, const std::string& commit_url,
                         std::span<const SteppedSeries> all_series, const Sink& sink) {
   const CommitWriter commit_writer{commit_url};
   PageContent content = collect_content(all_series, commit_writer);
 
-  // Classes of machines keep the order of `all_series`. Entries with important changes come first.
+  // The section about machines lists them in the order of `all_series`, so it is written before the
+  // entries are sorted.
   const std::string machines_section = write_machines_section(content.entries, commit_writer);
+
+  // Entries with important changes come first.
   std::ranges::stable_sort(content.entries, {}, &Entry::rank);
 
   report::write_page_begin(title, page_files::kStyleCss, sink);
@@ -585,8 +593,10 @@ void write_history_page(const std::string& title, const std::string& commit_url,
     sink("<p class=\"faint\">" + html_text(*content.machines.begin()) + "</p>\n");
 
   sink(write_answer(content.changes));
-  if (!content.changes.empty())
-    sink(report::table_html(make_table_of_changes(std::move(content.changes)), "changes"));
+  if (!content.changes.empty()) {
+    constexpr std::string_view css_class = "changes";
+    sink(report::table_html(make_table_of_changes(std::move(content.changes)), css_class));
+  }
 
   write_index(content, sink);
   sink(machines_section);

@@ -38,8 +38,8 @@ constexpr const char* kReferenceKey = "reference";
 
 /// What the file says about a command, besides the values of its metrics.
 struct ResultInFile {
-  const Json* ours = nullptr;     ///< results[].lauka
-  const Json* metrics = nullptr;  ///< results[].lauka.metrics
+  const Json* lauka_part = nullptr;  ///< results[].lauka
+  const Json* metrics = nullptr;     ///< results[].lauka.metrics
   std::string benchmark{};
   std::string role{};
   std::string name{};
@@ -47,8 +47,8 @@ struct ResultInFile {
   std::vector<bool> has_failed{};       ///< for each run
   bool has_layouts = false;
   /// Index, among the results of the benchmark, of the result that it is compared with.
-  std::optional<std::size_t> reference{};
-  bool says_reference = false;  ///< false: the file names one reference for all results
+  std::optional<std::size_t> reference_in_benchmark{};
+  bool has_reference_key = false;  ///< false: the file names one reference for all results
   SettingValues settings{};
   std::string benchmark_in_suite{};  ///< empty outside suites
 };
@@ -122,7 +122,7 @@ class RecordReader {
   Result<SessionRecord> read() {
     if (auto found = find_session(); !found) return found.error();
     if (auto taken = take_session(); !taken) return taken.error();
-    if (auto found = find_results(); !found) return found.error();
+    if (auto added = add_commands_without_metrics(); !added) return added.error();
     find_reference();
     for (std::size_t index = 0; index < results_in_file_.size(); ++index)
       if (auto added = add_metrics(index); !added) return added.error();
@@ -147,16 +147,16 @@ class RecordReader {
     return {};
   }
 
-  /// Takes what the file says about the session as a whole into `record_`, and about its metrics
-  /// into the members from which read_summary() completes each metric. Returns an error if the
-  /// history could not identify the session, or could not order it by time.
+  /// Takes what the file says about the session as a whole, and about its metrics. Returns an error
+  /// if the session has no id or no start, because the history identifies and orders sessions by
+  /// them.
   Result<void> take_session() {
     StoredSession stored;
     decode(*session_, stored);
     Circumstances& circumstances = stored.circumstances;
     if (auto taken = take_id(circumstances.session_id); !taken) return taken;
 
-    // The start has a part of its own in the file.
+    // The file tells the start in another part than the end.
     record_.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
     const bool is_start_known = record_.began != UtcTime();
     if (!is_start_known) return make_not_of_lauka_error("it does not say when it began");
@@ -167,7 +167,7 @@ class RecordReader {
     record_.version = std::move(circumstances.version);
     record_.complete = stored.complete;
 
-    // In every other order, a round runs every command.
+    // Only the sequential order finishes a command before the next one begins.
     interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
     take_directions_and_methods();
     return {};
@@ -214,19 +214,19 @@ class RecordReader {
   }
 
   /// Returns how a command was run. Older files have no settings of a result.
-  SettingValues read_settings_of(const Json& ours, const std::string& benchmark) const {
+  SettingValues read_settings_of(const Json& lauka_part, const std::string& benchmark) const {
     const Json* of_benchmark = session_;
     for (const Json& item : items_in(*session_, "benchmarks"))
       if (text_in(item, "name") == benchmark) of_benchmark = &item;
     StoredCommand command;
-    decode(ours, command);
+    decode(lauka_part, command);
     SettingValues values = settings_of_saved(read_plan(*of_benchmark).setting, command.command, {});
     values.add(command.command.settings);
     return values;
   }
 
   static void read_runs(ResultInFile& result) {
-    const Json& runs = items_in(*result.ours, "runs");
+    const Json& runs = items_in(*result.lauka_part, "runs");
     // Values over layouts differ from values of a single build, so they form a separate series.
     result.has_layouts = !runs.empty() && unsigned_in(runs.front(), "layout").has_value();
 
@@ -240,8 +240,8 @@ class RecordReader {
   /// Reads one item of `results_`: a command and how it was run, without the values of its metrics.
   Result<ResultInFile> read_result(const Json& json) const {
     ResultInFile result;
-    result.ours = object_in(json, "lauka");
-    result.metrics = result.ours != nullptr ? object_in(*result.ours, "metrics") : nullptr;
+    result.lauka_part = object_in(json, "lauka");
+    if (result.lauka_part != nullptr) result.metrics = object_in(*result.lauka_part, "metrics");
     if (result.metrics == nullptr)
       return make_not_of_lauka_error("it has a result without metrics");
 
@@ -250,21 +250,21 @@ class RecordReader {
     if (result.name.empty()) return make_not_of_lauka_error("it has a result without a command");
 
     // Outside suites, each command counts as a benchmark with its name.
-    result.benchmark_in_suite = text_in(*result.ours, "benchmark");
-    result.benchmark = result.benchmark_in_suite;
-    if (result.benchmark.empty()) result.benchmark = result.name;
+    result.benchmark_in_suite = text_in(*result.lauka_part, "benchmark");
+    const bool is_in_suite = !result.benchmark_in_suite.empty();
+    result.benchmark = is_in_suite ? result.benchmark_in_suite : result.name;
 
-    result.role = text_in(*result.ours, "role");
-    result.reference = unsigned_in(*result.ours, kReferenceKey);
-    result.says_reference = result.ours->contains(kReferenceKey);
-    result.settings = read_settings_of(*result.ours, result.benchmark_in_suite);
+    result.role = text_in(*result.lauka_part, "role");
+    result.reference_in_benchmark = unsigned_in(*result.lauka_part, kReferenceKey);
+    result.has_reference_key = result.lauka_part->contains(kReferenceKey);
+    result.settings = read_settings_of(*result.lauka_part, result.benchmark_in_suite);
     read_runs(result);
     return result;
   }
 
-  /// Finds the commands in the file, and adds them to `record_` in the same order, under the names
-  /// that the history uses. Later steps add their metrics.
-  Result<void> find_results() {
+  /// Adds the commands in the file to `record_`, in the same order and under the names that the
+  /// history uses. Their metrics are added later.
+  Result<void> add_commands_without_metrics() {
     std::map<std::pair<std::string, std::string>, std::size_t> count_by_benchmark_and_role;
     for (const Json& json : *results_) {
       auto result = read_result(json);
@@ -275,12 +275,13 @@ class RecordReader {
 
     if (results_in_file_.empty()) return Error{"has no commands", "export it again"};
 
-    // The name of a command is shown only if other commands, with any settings, have the same
-    // benchmark and role.
+    // The name of a command is shown only if other commands have the same benchmark and role,
+    // whatever their settings.
     for (const ResultInFile& result : results_in_file_) {
-      record_.results.push_back(make_record_without_metrics(result));
-      const bool has_namesakes = count_by_benchmark_and_role[{result.benchmark, result.role}] > 1;
-      if (has_namesakes) record_.results.back().shown_command_name = result.name;
+      CommandRecord record = make_record_without_metrics(result);
+      const bool needs_name = count_by_benchmark_and_role[{result.benchmark, result.role}] > 1;
+      if (needs_name) record.shown_command_name = result.name;
+      record_.results.push_back(std::move(record));
     }
 
     return {};
@@ -328,14 +329,14 @@ class RecordReader {
   /// none.
   std::optional<std::size_t> find_named_reference(std::size_t index) const {
     const ResultInFile& command = results_in_file_[index];
-    if (!command.reference) return std::nullopt;
+    if (!command.reference_in_benchmark) return std::nullopt;
 
     // In a suite, the file counts within the benchmark, whose results follow one another.
     auto first = results_in_file_.begin();
     if (!command.role.empty())
       first = std::ranges::find(results_in_file_, command.benchmark, &ResultInFile::benchmark);
     const std::size_t first_index = static_cast<std::size_t>(first - results_in_file_.begin());
-    const std::size_t reference = first_index + *command.reference;
+    const std::size_t reference = first_index + *command.reference_in_benchmark;
 
     const bool is_valid = reference < results_in_file_.size() && reference != index;
     return is_valid ? std::optional(reference) : std::nullopt;
@@ -344,46 +345,51 @@ class RecordReader {
   /// Returns the reference of a command, as an index; nullopt if there is none. Older files do not
   /// name the reference of each command.
   std::optional<std::size_t> find_reference_of(std::size_t command_index) const {
-    return results_in_file_[command_index].says_reference
+    return results_in_file_[command_index].has_reference_key
                ? find_named_reference(command_index)
                : find_in_same_benchmark(command_index, "reference");
   }
 
   /// The commands of the session that a command is compared with, as indexes of its results.
   struct ComparedCommands {
-    std::optional<std::size_t> reference{};  ///< usually the old version
-    std::optional<std::size_t> anchor{};     ///< an old build that stays the same for many sessions
+    std::optional<std::size_t> reference_index{};  ///< usually the old version
+    /// An old build that stays the same for many sessions.
+    std::optional<std::size_t> anchor_index{};
   };
 
   void add_ratios(MetricRecord& metric, std::size_t command_index,
                   const ComparedCommands& compared_with) const {
-    if (compared_with.reference)
-      metric.ratio_to_reference = read_or_compute_ratio(command_index, *compared_with.reference,
-                                                        metric.name, "log_ratio_to_reference");
-    if (compared_with.anchor)
-      metric.ratio_to_anchor = read_or_compute_ratio(command_index, *compared_with.anchor,
+    if (compared_with.reference_index)
+      metric.ratio_to_reference = read_or_compute_ratio(
+          command_index, *compared_with.reference_index, metric.name, "log_ratio_to_reference");
+    if (compared_with.anchor_index)
+      metric.ratio_to_anchor = read_or_compute_ratio(command_index, *compared_with.anchor_index,
                                                      metric.name, "log_ratio_to_anchor");
   }
 
-  /// Adds the metrics of a command to its record, with their ratios to other commands.
+  /// Adds the metrics of a command to its record, with their ratios to the commands that it is
+  /// compared with. Also adds how the runs ended, and the name of the anchor.
   Result<void> add_metrics(std::size_t command_index) {
-    // find_results() has put the records of the commands into the same order.
+    // add_commands_without_metrics() has put the records into the order of the results in the file.
     const ResultInFile& command = results_in_file_[command_index];
     CommandRecord& record = record_.results[command_index];
-    record.endings = read_endings(*command.ours);
+    record.endings = read_endings(*command.lauka_part);
 
-    const ComparedCommands compared_with{.reference = find_reference_of(command_index),
-                                         .anchor = find_in_same_benchmark(command_index, "anchor")};
-    if (compared_with.anchor) {
+    const ComparedCommands compared_with{
+        .reference_index = find_reference_of(command_index),
+        .anchor_index = find_in_same_benchmark(command_index, "anchor")};
+
+    // The history finds the ratio between two anchors by their names.
+    if (compared_with.anchor_index) {
       record.anchored_name = command.name;
-      record.anchor = results_in_file_[*compared_with.anchor].name;
+      record.anchor = results_in_file_[*compared_with.anchor_index].name;
     }
 
     for (const auto& [name, summary] : command.metrics->items()) {
-      auto read = read_summary(name, summary, command_index);
-      if (!read) return read.error();
+      auto metric_or_error = read_summary(name, summary, command_index);
+      if (!metric_or_error) return metric_or_error.error();
 
-      std::optional<MetricRecord> metric = *std::move(read);
+      std::optional<MetricRecord> metric = *std::move(metric_or_error);
       const bool was_measured = metric.has_value();
       if (!was_measured) continue;
       add_ratios(*metric, command_index, compared_with);
@@ -392,9 +398,9 @@ class RecordReader {
     return {};
   }
 
-  static Endings read_endings(const Json& ours) {
+  static Endings read_endings(const Json& lauka_part) {
     StoredCommand stored;
-    decode(ours, stored);
+    decode(lauka_part, stored);
     return std::move(stored.endings);
   }
 
@@ -679,27 +685,40 @@ Endings decode_endings(std::string_view numbers) {
   return endings;
 }
 
-// The layout is JSON such as [["wall_time", "s", "less"], ["cycles", "1", "less", {...}]]. The
-// object says how the metric was measured: its method. An invalid layout has no metrics.
-std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
+namespace {
+
+/// Decodes what a layout says about one metric, such as ["cycles", "1", "less", {...}]. The object
+/// says how the metric was measured: its method. Returns nullopt if the text is invalid.
+std::optional<MetricRecord> decode_metric_without_values(const ParsedJson& parts) {
   enum Part : std::size_t { Name, UnitSymbol, BetterWord, Method, PartCount };
+  if (!parts.is_array()) return std::nullopt;
+
+  // encode_metric_names() leaves out a method that is not known, and older versions knew none.
+  const bool has_method = parts.size() == PartCount && parts[Method].is_object();
+  const std::size_t expected_size = has_method ? PartCount : PartCount - 1;
+  const bool is_valid = parts.size() == expected_size && parts[Name].is_string() &&
+                        parts[UnitSymbol].is_string() && parts[BetterWord].is_string();
+  if (!is_valid) return std::nullopt;
+
+  MetricRecord metric{.name = parts[Name].get<std::string>(),
+                      .unit = value_in(kUnitWords, parts[UnitSymbol].get<std::string>()),
+                      .better = value_in(kBetterWords, parts[BetterWord].get<std::string>())};
+  if (has_method) decode(parts[Method], metric.method);
+  return metric;
+}
+
+}  // namespace
+
+// The layout is JSON, a list of the metrics. An invalid layout has no metrics.
+std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
   const auto list = parse_json(layout);
   if (!list || !list->is_array()) return {};
 
   std::vector<MetricRecord> metrics;
-  for (const ParsedJson& item : *list) {
-    // encode_metric_names() leaves out a method that is not known, and older versions knew none.
-    if (!item.is_array()) return {};
-    const bool has_method = item.size() == PartCount && item[Method].is_object();
-    const std::size_t expected_size = has_method ? PartCount : PartCount - 1;
-    if (item.size() != expected_size || !item[Name].is_string() || !item[UnitSymbol].is_string() ||
-        !item[BetterWord].is_string())
-      return {};
-
-    metrics.push_back({.name = item[Name].get<std::string>(),
-                       .unit = value_in(kUnitWords, item[UnitSymbol].get<std::string>()),
-                       .better = value_in(kBetterWords, item[BetterWord].get<std::string>())});
-    if (has_method) decode(item[Method], metrics.back().method);
+  for (const ParsedJson& parts : *list) {
+    auto metric = decode_metric_without_values(parts);
+    if (!metric) return {};
+    metrics.push_back(*std::move(metric));
   }
   return metrics;
 }
@@ -721,18 +740,19 @@ std::optional<std::string_view> find_numbers_of_metric(std::string_view numbers,
 }  // namespace
 
 // `numbers` has a part for each metric of a command, such as "0.5 0.01 20 - - - - 0.5 0.02". A "-"
-// stands for a number that is not known.
+// stands for a number that is not known. Returns false, and changes nothing, if the part of the
+// metric is missing or invalid.
 bool decode_values(MetricRecord& metric, std::size_t metric_index, std::string_view numbers) {
   const auto numbers_of_metric = find_numbers_of_metric(numbers, metric_index);
   if (!numbers_of_metric) return false;
 
-  // Older records have neither the median nor its deviation, which come last.
+  // In older records, the numbers end before the median.
   constexpr std::size_t count_without_median = Median;
   const auto words = split(*numbers_of_metric, kBetweenNumbers);
   const bool has_median = words.size() == NumberCount;
   if (!has_median && words.size() != count_without_median) return false;
 
-  // Each metric has a mean. Its other numbers may be unknown.
+  // Only the mean must be known.
   const auto mean = parse_value(words[Mean]);
   if (!mean) return false;
   metric.mean = *mean;

@@ -49,15 +49,15 @@ constexpr std::string_view kMachineClassSubquery =
     "(SELECT class FROM lauka_machine WHERE id = machine)";
 
 /// Returns the indexes, in `metrics`, of the metrics that the user wants to see. `wanted_names`:
-/// their names, in which "all" stands for all metrics; empty if the user named none.
+/// what the user typed, names or "all"; empty if the user typed none.
 std::vector<std::size_t> find_wanted_metrics(const std::vector<MetricRecord>& metrics,
                                              const std::vector<std::string>& wanted_names) {
   std::vector<std::size_t> wanted_indexes;
-  const auto add_metrics_named = [&](std::string_view name) {
+  const auto add_metrics_named = [&](std::string_view name_or_all) {
     for (std::size_t i = 0; i < metrics.size(); ++i) {
-      const bool is_meant = name == "all" || metrics[i].name == name;
+      const bool is_named = name_or_all == "all" || metrics[i].name == name_or_all;
       const bool is_new = std::ranges::find(wanted_indexes, i) == wanted_indexes.end();
-      if (is_meant && is_new) wanted_indexes.push_back(i);
+      if (is_named && is_new) wanted_indexes.push_back(i);
     }
   };
 
@@ -109,26 +109,29 @@ std::string find_newest_anchor(const MetricHistory& series) {
 
 /// Converts the ratios of a series into ratios to its newest anchor. An anchor is an old build that
 /// sessions measure for comparison. Without the conversion, a change of the anchor would look like
-/// a change of the command. `measured_between_anchors`: the measured ratios between anchors.
+/// a change of the command.
 void convert_to_newest_anchor(MetricHistory& series,
-                              std::span<const AnchorRatio> measured_between_anchors) {
+                              std::span<const AnchorRatio> ratios_between_anchors) {
   const std::string newest_anchor = find_newest_anchor(series);
-  const auto ratio_to_newest_by_anchor = ratios_to_anchor(newest_anchor, measured_between_anchors);
+  const auto ratio_to_newest_by_anchor = ratios_to_anchor(newest_anchor, ratios_between_anchors);
   for (SessionPoint& point : series.points) {
     auto& ratio = point.values.ratio_to_anchor;
-    if (!ratio || point.anchor == newest_anchor) continue;
+    const bool needs_conversion = ratio && point.anchor != newest_anchor;
+    if (!needs_conversion) continue;
 
-    // The ratio cannot be converted if no links lead from its anchor to the newest one.
-    const auto anchor_to_newest = ratio_to_newest_by_anchor.find(point.anchor);
-    if (anchor_to_newest == ratio_to_newest_by_anchor.end()) {
+    // The ratio cannot be converted if no measured ratios lead from its anchor to the newest one.
+    const auto found = ratio_to_newest_by_anchor.find(point.anchor);
+    if (found == ratio_to_newest_by_anchor.end()) {
       ratio.reset();
       ++series.removed_anchor_ratios;
       continue;
     }
 
-    // Ratios are logarithms, so they are added: command / anchor and anchor / newest.
-    ratio->value += anchor_to_newest->second.value;
-    point.link_error = anchor_to_newest->second.error.value_or(0.0);
+    // Ratios are logarithms, so they are added: command / anchor and anchor / newest. The error
+    // that the conversion adds is kept apart.
+    const LogRatio& anchor_to_newest = found->second;
+    ratio->value += anchor_to_newest.value;
+    point.link_error = anchor_to_newest.error.value_or(0.0);
     point.anchor = newest_anchor;
   }
 }
@@ -175,7 +178,8 @@ struct Period {
   std::int64_t last_began = 0;   ///< start of the last session
 };
 
-/// Returns when each of `variants` was measured, by a single query.
+/// Returns when each of `variants` was measured, by a single query. The periods refer to
+/// `variants`.
 Result<std::vector<Period>> ask_for_periods(Database& database,
                                             std::span<const MeasuredCommand> variants) {
   std::vector<std::int64_t> ids;
@@ -186,16 +190,19 @@ Result<std::vector<Period>> ask_for_periods(Database& database,
       "SELECT variant, MIN(began), MAX(began) FROM lauka_point WHERE variant IN ({}) "
       "GROUP BY variant",
       fmt::join(ids, ","));
+
   std::vector<Period> periods;
-  auto asked = database.for_each_row(query, ColumnCount, {}, [&](const Row& row) {
-    // The query returns only ids that were asked for, so the variant is there.
-    const auto variant =
-        std::ranges::find(variants, integer_in(row[VariantId]), &MeasuredCommand::id);
-    periods.push_back({.variant = &*variant,
+  const auto add_period = [&](const Row& row) {
+    // The query returns only ids of `variants`, so find() succeeds.
+    const MeasuredCommand& variant =
+        *std::ranges::find(variants, integer_in(row[VariantId]), &MeasuredCommand::id);
+    periods.push_back({.variant = &variant,
                        .first_began = integer_in(row[FirstBegan]),
                        .last_began = integer_in(row[LastBegan])});
-  });
-  if (!asked) return asked.error();
+  };
+  constexpr std::span<const std::string> no_parameters{};
+  if (auto asked = database.for_each_row(query, ColumnCount, no_parameters, add_period); !asked)
+    return asked.error();
   return periods;
 }
 
@@ -350,19 +357,18 @@ Result<std::vector<std::int64_t>> find_commits_that_begin_with(Database& databas
   return ids;
 }
 
-/// Returns an SQL condition that restricts a query to one commit. `commit`: what the user typed, a
-/// commit or its beginning. The condition is for the column commit_name, which the tables
-/// lauka_session and lauka_point have. Returns an error if no commit or several commits match.
+/// Returns an SQL condition that restricts a query to one commit. The condition is for the column
+/// commit_name, which the tables lauka_session and lauka_point have. `commit`: what the user typed,
+/// a commit or its beginning. Returns an error if no commit or several commits match.
 Result<std::string> make_commit_filter(Database& database, const std::string& commit) {
-  // The column has the id of the commit's name, which is a hash of the name. So an exact name is
-  // found without a search for its text.
-  const std::string exact_filter = fmt::format("commit_name = {}", text_id(commit));
+  // If the user typed the whole commit, its id is known, because it is a hash of the commit.
+  const std::string filter_of_whole_commit = fmt::format("commit_name = {}", text_id(commit));
   constexpr std::size_t column_count = 1;
-  const auto sessions = database.ask(
-      fmt::format("SELECT commit_name FROM lauka_session WHERE {} LIMIT 1", exact_filter),
+  const auto one_session = database.ask(
+      fmt::format("SELECT commit_name FROM lauka_session WHERE {} LIMIT 1", filter_of_whole_commit),
       column_count);
-  if (!sessions) return sessions.error();
-  if (!sessions->empty()) return exact_filter;
+  if (!one_session) return one_session.error();
+  if (!one_session->empty()) return filter_of_whole_commit;
 
   const auto ids = find_commits_that_begin_with(database, commit);
   if (!ids) return ids.error();
@@ -473,13 +479,13 @@ std::future<RecordGroup> begin_to_read(std::span<const std::string> files) {
   }
 }
 
-/// Reads the records in the files, and passes each to `visit`, or the error of the file. Threads
-/// read ahead while this thread visits, but the records come in the order of the files. Stops at
-/// the first error of `visit`.
+/// Reads the files, and passes the record of each, or its error, to `visit`. Other threads read
+/// ahead, but the records come in the order of the files. Stops at the first error of `visit`, and
+/// returns it.
 Result<void> for_each_record(std::span<const std::string> files,
                              const std::function<Result<void>(Result<SessionRecord>)>& visit) {
-  // A thread reads a group of files. While the oldest group is visited, each reader has another
-  // one.
+  // A thread reads a group of files. While this thread visits the oldest group, each of the others
+  // reads another one.
   const std::size_t reader_count =
       std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaderThreads);
   const std::size_t max_groups = reader_count + 1;
@@ -495,8 +501,8 @@ Result<void> for_each_record(std::span<const std::string> files,
 
     RecordGroup oldest_group = groups_being_read.front().get();
     groups_being_read.pop_front();
-    for (auto& record : oldest_group)
-      if (auto visited = visit(std::move(record)); !visited) return visited;
+    for (auto& record_or_error : oldest_group)
+      if (auto visited = visit(std::move(record_or_error)); !visited) return visited;
   }
   return {};
 }
@@ -506,8 +512,8 @@ struct PointRow {
   std::int64_t variant_id = 0;
   std::size_t session_index = 0;  ///< index into Batch::records
   std::int64_t layout_id = 0;
-  std::int64_t name_id = 0;    ///< text_id of CommandRecord::anchored_name
-  std::int64_t anchor_id = 0;  ///< text_id of CommandRecord::anchor
+  std::int64_t anchored_name_id = 0;  ///< text_id of CommandRecord::anchored_name
+  std::int64_t anchor_name_id = 0;    ///< text_id of CommandRecord::anchor
   const CommandRecord* result = nullptr;
 };
 
@@ -524,7 +530,7 @@ struct Batch {
   std::map<std::int64_t, std::string> text_by_id{};
   std::map<std::int64_t, MachineRow> machine_by_id{};
   std::map<std::int64_t, std::string> variant_row_by_id{};
-  /// Index into `records`. add_new_sessions() removes sessions that the database has.
+  /// Index into `records`. add_sessions_and_drop_known() removes sessions that the database has.
   std::map<std::int64_t, std::size_t> session_index_by_id{};
   std::vector<std::int64_t> session_ids{};  ///< for each of `records`
   std::vector<PointRow> points{};
@@ -596,26 +602,26 @@ std::int64_t add_variant(Batch& batch, const CommandRecord& result,
   return variant_id;
 }
 
-/// Prepares the rows of a session that the database will need, and adds them to the batch, unless
-/// it already has this session. Tables refer to texts by their ids, so the texts get rows, too.
-void add_to_batch(Batch& batch, std::size_t session_index) {
+/// Adds to the batch the rows that the database will need for a session, unless the batch has the
+/// same session already. Tables refer to texts by their ids, so the texts get rows, too.
+void add_session_to_batch(Batch& batch, std::size_t session_index) {
   const SessionRecord& session = batch.records[session_index];
   const std::int64_t session_id = text_id(session.id);
-  batch.session_ids.push_back(session_id);  // has an id for each session, also for a repeated one
-  const bool is_new = batch.session_index_by_id.emplace(session_id, session_index).second;
-  if (!is_new) return;
+  batch.session_ids.push_back(session_id);  // of each record, even if a session is repeated
+  const bool is_repeated = !batch.session_index_by_id.emplace(session_id, session_index).second;
+  if (is_repeated) return;
 
   const MachineClass machine_class = add_machine(batch, session.machine);
   add_texts_of_session(batch, session);
 
-  // A point has the values of one variant in one session. Many sessions measure the same variant.
+  // A variant is a command on a class of machines. A point has its values in one session.
   for (const CommandRecord& result : session.results) {
     const std::int64_t variant_id = add_variant(batch, result, machine_class);
     batch.points.push_back({.variant_id = variant_id,
                             .session_index = session_index,
                             .layout_id = batch.add_layout(result.metrics),
-                            .name_id = batch.add_text(result.anchored_name),
-                            .anchor_id = batch.add_text(result.anchor),
+                            .anchored_name_id = batch.add_text(result.anchored_name),
+                            .anchor_name_id = batch.add_text(result.anchor),
                             .result = &result});
   }
 }
@@ -644,18 +650,18 @@ Result<std::int64_t> read_last_order_added(Database& database) {
   return integer_in(rows->front().front());
 }
 
-/// Adds the sessions of a batch to the table lauka_session, numbered after those that it has.
-/// Removes the sessions that the database already has from the batch, so that their other rows are
-/// not added again.
-Result<void> add_new_sessions(Database& database, Batch& batch) {
+/// Adds the sessions of a batch to the table lauka_session. Drops the sessions that the table had
+/// already from the batch, so that their other rows are not added again.
+Result<void> add_sessions_and_drop_known(Database& database, Batch& batch) {
   const auto last_order_added = read_last_order_added(database);
   if (!last_order_added) return last_order_added.error();
-  batch.last_order_added = *last_order_added;
+  batch.last_order_added = *last_order_added;  // the sessions are numbered from here on
 
   std::vector<std::string> rows;
   std::vector<std::string> uuids;
   for (const auto& [id, session_index] : batch.session_index_by_id) {
-    rows.push_back(make_session_row(batch, session_index, uuids.size()));
+    const std::size_t uuid_parameter = uuids.size();
+    rows.push_back(make_session_row(batch, session_index, uuid_parameter));
     uuids.push_back(batch.records[session_index].id);
   }
 
@@ -666,10 +672,11 @@ Result<void> add_new_sessions(Database& database, Batch& batch) {
       fmt::format("INSERT INTO lauka_session ({}) VALUES {} ON CONFLICT DO NOTHING RETURNING id",
                   kSessionColumns, fmt::join(rows, ",")),
       column_count, uuids, [&](const Row& row) { added_ids.insert(integer_in(row.front())); });
+  if (!added) return added;
 
   std::erase_if(batch.session_index_by_id,
-                [&](const auto& session) { return !added_ids.contains(session.first); });
-  return added;
+                [&](const auto& id_and_index) { return !added_ids.contains(id_and_index.first); });
+  return {};
 }
 
 /// Adds the rows that several sessions may share: texts, machines and variants, as far as
@@ -715,7 +722,7 @@ std::string make_point_row(const Batch& batch, const PointRow& point) {
   return fmt::format("({},{},{},{},{},{},'{}',{},{},{})", point.variant_id,
                      to_milliseconds(session.began), batch.session_ids[point.session_index],
                      text_id(commit_of(session)), text_id(session.label("branch")), point.layout_id,
-                     numbers, point.name_id, point.anchor_id,
+                     numbers, point.anchored_name_id, point.anchor_name_id,
                      batch.order_added_of(point.session_index));
 }
 
@@ -723,7 +730,7 @@ std::string make_point_row(const Batch& batch, const PointRow& point) {
 Result<void> add_points(Database& database, const Batch& batch) {
   RowInserter points(database, kPointTable);
   for (const PointRow& point : batch.points) {
-    // add_new_sessions() has removed the sessions that the database had already.
+    // add_sessions_and_drop_known() has removed the sessions that the database had already.
     const bool is_new = batch.session_index_by_id.contains(batch.session_ids[point.session_index]);
     if (is_new) points.add(make_point_row(batch, point));
   }
@@ -773,14 +780,15 @@ SessionPoint make_only_point(const SessionRecord& session, const CommandRecord& 
 
 }  // namespace
 
-// The functions for series also take a session that is not in a database. Each of its series has a
-// single point.
+// Makes the series of a session that is not in a database. Each of them has a single point.
 std::vector<MetricHistory> make_histories(const SessionRecord& session,
                                           const SeriesSelection& wanted) {
   const std::vector<MeasuredCommand> variants = list_variants(session);
 
   // In a suite, a command has a role: candidate, reference or anchor.
   const std::string wanted_role = wanted.role.empty() ? choose_usual_role(variants) : wanted.role;
+
+  // Each result of the session has a variant with the same index.
   std::vector<MetricHistory> histories;
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const bool is_wanted = wanted_role == "all" || variants[i].role == wanted_role;
@@ -847,6 +855,7 @@ SessionLine make_session_line(const Row& row) {
 
 }  // namespace
 
+// Returns the sessions as `lauka-history list` shows them, the newest first.
 Result<std::vector<SessionLine>> Loader::load_latest_sessions(std::size_t max_count,
                                                               const std::string& commit) {
   // Without a commit, the sessions of all commits are wanted.
@@ -857,8 +866,8 @@ Result<std::vector<SessionLine>> Loader::load_latest_sessions(std::size_t max_co
     where_clause = " WHERE " + *commit_filter;
   }
 
-  // Sessions that began at the same time are ordered by `added`, which grows with each session that
-  // was added.
+  // Sessions that began at the same time are ordered by the column `added`, which numbers the
+  // sessions in the order in which they were added.
   const auto rows = database_.ask(
       fmt::format("SELECT began, uuid, {}, {}, {}, {}, results, complete FROM lauka_session{} "
                   "ORDER BY began DESC, added DESC LIMIT {}",
@@ -965,6 +974,13 @@ Result<std::vector<MeasuredCommand>> choose_by_class(const std::vector<Row>& row
   return variants;
 }
 
+std::set<std::string> list_roles(const std::vector<MeasuredCommand>& variants) {
+  std::set<std::string> roles;
+  for (const MeasuredCommand& variant : variants)
+    if (!variant.role.empty()) roles.insert(variant.role);
+  return roles;
+}
+
 /// Removes the variants that do not have the wanted role. Without one, keeps those with the usual
 /// role, and those without a role, which belong to it.
 void keep_wanted_role(std::vector<MeasuredCommand>& variants, const std::string& wanted_role) {
@@ -978,6 +994,8 @@ void keep_wanted_role(std::vector<MeasuredCommand>& variants, const std::string&
 
 }  // namespace
 
+// A variant is a command on a class of machines. The selection can restrict the benchmark, the
+// commit, the class of machines and the role.
 Result<std::vector<MeasuredCommand>> Loader::load_variants(const SeriesSelection& wanted) {
   const auto filter = make_variant_filter(database_, wanted);
   if (!filter) return filter.error();
@@ -986,11 +1004,10 @@ Result<std::vector<MeasuredCommand>> Loader::load_variants(const SeriesSelection
   auto variants = choose_by_class(*rows, wanted.machine_class_prefix);
   if (!variants) return variants;
 
-  std::set<std::string> all_roles;
-  for (const MeasuredCommand& variant : *variants)
-    if (!variant.role.empty()) all_roles.insert(variant.role);
+  // If no variant has the wanted role, the error names those that they have.
+  const std::set<std::string> roles_to_choose_from = list_roles(*variants);
   keep_wanted_role(*variants, wanted.role);
-  if (variants->empty()) return make_no_variant_error(wanted, all_roles);
+  if (variants->empty()) return make_no_variant_error(wanted, roles_to_choose_from);
 
   std::ranges::sort(*variants, [](const MeasuredCommand& a, const MeasuredCommand& b) {
     return std::tie(a.benchmark, a.role, a.command, a.machine_class) <
@@ -1110,12 +1127,14 @@ Result<std::vector<HistorySplit>> Loader::find_splits(const SeriesSelection& wan
 
   // The variants of one command are neighbours, because load_variants() sorts them by command.
   std::vector<HistorySplit> splits;
-  auto end_of_command = variants->begin();
-  for (auto begin = variants->begin(); begin != variants->end(); begin = end_of_command) {
-    end_of_command = std::find_if_not(begin, variants->end(), [&](const MeasuredCommand& variant) {
-      return are_of_one_command(*begin, variant);
-    });
-    const std::span<const MeasuredCommand> variants_of_command(begin, end_of_command);
+  auto next_command = variants->begin();
+  while (next_command != variants->end()) {
+    const auto first_variant = next_command;
+    next_command =
+        std::find_if_not(first_variant, variants->end(), [&](const MeasuredCommand& variant) {
+          return are_of_one_command(*first_variant, variant);
+        });
+    const std::span<const MeasuredCommand> variants_of_command(first_variant, next_command);
     const bool has_several_classes = variants_of_command.size() > 1;
     if (!has_several_classes) continue;
 
@@ -1243,7 +1262,7 @@ namespace {
 /// in this order.
 Batch make_batch(std::span<const SessionRecord> sessions) {
   Batch batch{.records = sessions};
-  for (std::size_t i = 0; i < sessions.size(); ++i) add_to_batch(batch, i);
+  for (std::size_t i = 0; i < sessions.size(); ++i) add_session_to_batch(batch, i);
   std::ranges::sort(batch.points, {}, [&](const PointRow& point) {
     return std::pair(point.variant_id, batch.session_ids[point.session_index]);
   });
@@ -1261,16 +1280,18 @@ std::vector<std::int64_t> list_shared_row_ids(const Batch& batch) {
 
 }  // namespace
 
+// Adds the sessions with their points, texts, machines, variants and labels. Sessions that the
+// database has already are skipped. Returns the number of added sessions.
 Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   if (sessions.empty()) return std::size_t{0};
   Batch batch = make_batch(sessions);
 
   auto committed = database_.in_transaction([&]() -> Result<void> {
-    // Leaves only the new sessions in the batch.
-    if (auto added = add_new_sessions(database_, batch); !added) return added;
-    if (batch.session_index_by_id.empty()) return {};
+    if (auto added = add_sessions_and_drop_known(database_, batch); !added) return added;
+    const bool has_new_sessions = !batch.session_index_by_id.empty();
+    if (!has_new_sessions) return {};
 
-    // Asks which variants the database lacks, so this comes before add_shared_rows(), which adds
+    // Asks which variants the database lacks, so it must come before add_shared_rows(), which adds
     // them.
     if (auto noted = note_new_because_of_settings(sessions); !noted) return noted;
 
@@ -1284,8 +1305,8 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   const std::size_t added_count = batch.session_index_by_id.size();
   if (added_count == 0) return added_count;
 
-  // The next batch need not add these rows again. They are remembered only now, because a failed
-  // transaction takes them back.
+  // The next batch need not add the shared rows again. They are remembered only after the
+  // transaction, because a failed one takes them back.
   const std::vector<std::int64_t> shared_ids = list_shared_row_ids(batch);
   shared_row_ids_already_written_.insert(shared_ids.begin(), shared_ids.end());
   return added_count;
@@ -1305,25 +1326,26 @@ Result<void> check_count_to_forget(const ForgetRequest& request, std::size_t cou
 
 }  // namespace
 
+// Deletes the sessions in the same transaction that counts them. Returns their number.
 Result<std::size_t> forget(Database& database, const ForgetRequest& request) {
   std::vector<std::string> filter_parameters;
   const auto filter = make_forget_filter(database, request, filter_parameters);
   if (!filter) return filter.error();
 
-  std::size_t count = 0;
+  std::size_t session_count = 0;
   auto forgotten = database.in_transaction([&]() -> Result<void> {
     constexpr std::size_t column_count = 1;
     const auto id_rows = database.ask("SELECT id FROM lauka_session WHERE " + *filter, column_count,
                                       filter_parameters);
     if (!id_rows) return id_rows.error();
 
-    count = id_rows->size();
-    if (auto checked = check_count_to_forget(request, count); !checked) return checked;
+    session_count = id_rows->size();
+    if (auto checked = check_count_to_forget(request, session_count); !checked) return checked;
     return delete_sessions(database, *id_rows);
   });
 
   if (!forgotten) return forgotten.error();
-  return count;
+  return session_count;
 }
 
 Result<void> acknowledge(Database& database, const StepNote& note) {

@@ -151,11 +151,10 @@ bool may_be_step(const Trend& trend, std::size_t first_commit) {
 }
 
 /// Returns the mean of ratios that were measured with different precision, weighted by 1 / error².
-/// The mean has an error if all ratios have one.
+/// If an error is 0 or unknown, all ratios have the same weight. The mean has an error if all
+/// ratios have one.
 LogRatio weighted_mean(std::span<const LogRatio> ratios) {
-  // An unknown error gives no weight, and an error of 0 an infinite one. In both cases, all ratios
-  // have the same weight.
-  const bool has_weights =
+  const bool are_all_errors_positive =
       std::ranges::all_of(ratios, [](const LogRatio& ratio) { return ratio.error > 0.0; });
   const bool are_all_errors_known =
       std::ranges::all_of(ratios, [](const LogRatio& ratio) { return ratio.error.has_value(); });
@@ -165,7 +164,7 @@ LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   double variance_of_weighted_sum = 0.0;
   for (const LogRatio& ratio : ratios) {
     const double error = ratio.error.value_or(0.0);
-    const double weight = has_weights ? 1.0 / (error * error) : 1.0;
+    const double weight = are_all_errors_positive ? 1.0 / (error * error) : 1.0;
     sum_of_weights += weight;
     weighted_sum += weight * ratio.value;
     variance_of_weighted_sum += weight * weight * error * error;
@@ -341,22 +340,22 @@ bool are_all_positive(const MetricHistory& series, Center center) {
 /// The sessions of a trend in the order of time.
 struct TrendSessions {
   std::vector<SessionValue> values{};
-  std::vector<std::size_t> observations{};  ///< for each session, the index of its observation
+  std::vector<std::size_t> observation_indexes{};  ///< for each session
   std::map<std::string, std::size_t> observation_by_commit{};
 };
 
 /// Returns the index of the observation of a session, which is the number of `observations` if it
 /// is a new one. All sessions of a commit are one observation. A session without a commit is an
 /// observation of its own.
-std::size_t find_observation(const Trend& trend, TrendSessions& sessions,
-                             const std::string& commit) {
+std::size_t find_observation_index(const Trend& trend, TrendSessions& sessions,
+                                   const std::string& commit) {
   const std::size_t new_index = trend.observations.size();
   if (commit.empty()) return new_index;
   return sessions.observation_by_commit.emplace(commit, new_index).first->second;
 }
 
 /// Adds to an observation, which may be a new one, what the session says besides its value.
-void add_to_observation(Trend& trend, std::size_t index, const SessionPoint& point) {
+void add_session_without_value(Trend& trend, std::size_t index, const SessionPoint& point) {
   // A value that was computed over several anchors is not exact.
   std::optional<double> exact_value;
   if (point.link_error == 0.0) exact_value = exact_value_of(point.values, trend.against);
@@ -381,7 +380,7 @@ void set_merged_values(Trend& trend, TrendSessions& sessions) {
 
   std::vector<std::vector<SessionValue>> values_by_observation(trend.observations.size());
   for (std::size_t i = 0; i < sessions.values.size(); ++i)
-    values_by_observation[sessions.observations[i]].push_back(sessions.values[i]);
+    values_by_observation[sessions.observation_indexes[i]].push_back(sessions.values[i]);
 
   for (std::size_t i = 0; i < values_by_observation.size(); ++i) {
     const MergedSessions merged = merge_sessions(values_by_observation[i], variance_between);
@@ -394,12 +393,14 @@ void set_merged_values(Trend& trend, TrendSessions& sessions) {
 
 }  // namespace
 
-Trend make_trend(const MetricHistory& series, ComparedWith against) {
-  Trend trend{.against = choose_comparison(series, against)};
+// An observation of the trend combines all sessions of a commit.
+Trend make_trend(const MetricHistory& series, ComparedWith wanted_comparison) {
+  Trend trend{.against = choose_comparison(series, wanted_comparison)};
 
   // Ratios are stored as logarithms. Values become logarithms if all of them are positive.
   const Center center = choose_center(series);
-  trend.is_logarithm = trend.against != ComparedWith::Nothing || are_all_positive(series, center);
+  const bool has_ratios = trend.against != ComparedWith::Nothing;
+  trend.is_logarithm = has_ratios || are_all_positive(series, center);
 
   TrendSessions sessions;
   for (const SessionPoint& point : series.points) {
@@ -407,12 +408,13 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
         choose_session_value(point.values, trend.against, trend.is_logarithm, center);
     if (!value) continue;
 
-    const std::size_t observation = find_observation(trend, sessions, point.commit);
-    add_to_observation(trend, observation, point);
-    sessions.values.push_back({*value, point.values.summarized_values});
-    sessions.observations.push_back(observation);
+    const std::size_t index = find_observation_index(trend, sessions, point.commit);
+    add_session_without_value(trend, index, point);
+    sessions.values.push_back({.value = *value, .run_count = point.values.summarized_values});
+    sessions.observation_indexes.push_back(index);
   }
 
+  // Merging uses the typical error of all sessions, so it comes last.
   set_merged_values(trend, sessions);
   return trend;
 }
@@ -462,27 +464,29 @@ std::optional<std::pair<double, double>> exact_values_around(const SteppedSeries
 std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,
                                                  std::span<const AnchorRatio> measured) {
   const auto ratios_by_link = ratios_by_anchors(measured);
-  std::map<std::string, LogRatio> ratio_by_anchor{{newest, {.value = 0.0, .error = 0.0}}};
+
+  // Ratios are logarithms, so the ratio of the newest anchor to itself is 0.
+  std::map<std::string, LogRatio> ratio_to_newest_by_anchor{{newest, {.value = 0.0, .error = 0.0}}};
 
   // Visits anchors breadth first, so that each ratio comes from as few links as possible.
   std::deque<std::string> to_visit{newest};
   while (!to_visit.empty()) {
     const std::string anchor = to_visit.front();
     to_visit.pop_front();
-    for (const auto& [other, to, link] : list_links_to(anchor, ratios_by_link)) {
-      // other / newest is anchor / newest times other / anchor, or a sum of logarithms.
-      LogRatio other_to_newest = ratio_by_anchor.at(anchor);
-      other_to_newest.value += link.value;
-      other_to_newest.error =
-          std::hypot(other_to_newest.error.value_or(0.0), link.error.value_or(0.0));
+    const LogRatio anchor_to_newest = ratio_to_newest_by_anchor.at(anchor);
+    for (const AnchorRatio& link : list_links_to(anchor, ratios_by_link)) {
+      // The link is the ratio of another anchor to this one.
+      const LogRatio other_to_newest{.value = anchor_to_newest.value + link.ratio.value,
+                                     .error = std::hypot(anchor_to_newest.error.value_or(0.0),
+                                                         link.ratio.error.value_or(0.0))};
 
-      const bool is_new = ratio_by_anchor.emplace(other, other_to_newest).second;
-      if (is_new) to_visit.push_back(other);
+      const bool is_new = ratio_to_newest_by_anchor.emplace(link.of, other_to_newest).second;
+      if (is_new) to_visit.push_back(link.of);
     }
   }
 
-  ratio_by_anchor.erase(newest);
-  return ratio_by_anchor;
+  ratio_to_newest_by_anchor.erase(newest);
+  return ratio_to_newest_by_anchor;
 }
 
 std::string step_id(const MetricHistory& series, std::int64_t began) {
@@ -528,25 +532,27 @@ const std::string* find_note(const NoteByBegan& notes, const std::vector<CommitV
   return note != notes.end() && note->first <= latest ? &note->second : nullptr;
 }
 
-/// Returns a step of a series with its state, and with the user's note if it was acknowledged.
+/// Returns the state of a step about which the user has written no note.
+StepState choose_state_without_note(const std::vector<stats::LevelStep>& steps,
+                                    std::size_t step_index, Better better) {
+  if (!is_worse(steps[step_index].change, better)) return StepState::Better;
+  if (is_cancelled_later(steps, step_index, better)) return StepState::CancelledLater;
+  return StepState::Alarm;
+}
+
+/// Returns a step with its state. The user acknowledges a step by a note, which is returned, too.
 KnownStep judge_step(const SteppedSeries& stepped, const std::vector<stats::LevelStep>& steps,
                      std::size_t step_index, const NoteByBegan& notes) {
   const auto& commits = stepped.trend.observations;
   const stats::LevelStep& step = steps[step_index];
-  const std::string id = step_id(stepped.series, commits[step.first_point].began);
-  KnownStep judged{.step = step, .state = StepState::Alarm, .id = id};
+  KnownStep judged{.step = step, .id = step_id(stepped.series, commits[step.first_point].began)};
 
   if (const std::string* note = find_note(notes, commits, step)) {
     judged.state = StepState::Acknowledged;
     judged.note = *note;
-    return judged;
+  } else {
+    judged.state = choose_state_without_note(steps, step_index, stepped.series.metric.better);
   }
-
-  const Better better = stepped.series.metric.better;
-  if (!is_worse(step.change, better))
-    judged.state = StepState::Better;
-  else if (is_cancelled_later(steps, step_index, better))
-    judged.state = StepState::CancelledLater;
   return judged;
 }
 

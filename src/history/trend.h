@@ -77,7 +77,7 @@ struct Trend {
 };
 
 /// Combines the sessions of each commit of a series.
-Trend make_trend(const MetricHistory& series, ComparedWith against);
+Trend make_trend(const MetricHistory& series, ComparedWith wanted_comparison);
 
 enum class StepState : unsigned char {
   Alarm,  ///< a change that needs attention: for the worse, or of a metric without direction

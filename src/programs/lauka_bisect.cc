@@ -127,6 +127,16 @@ std::size_t count_commits(const std::vector<StepRecord>& steps) {
   return commits;
 }
 
+/// Returns the change between two ends that do not differ significantly. The answer tells it
+/// together with the change that could be detected. So both must come from as many rounds as
+/// possible, and a gate may have been decided before the last round.
+MeasuredChange find_insignificant_change(const MeasuredCandidate& bad_end) {
+  const gate::Verdict& longest = gate::find_verdict_with_most_rounds(bad_end.verdicts);
+  return {.rounds = longest.rounds,
+          .change = longest.delta,
+          .detectable = bad_end.change_of_all_rounds.detectable};
+}
+
 class Bisection {
  public:
   Bisection(const Request& request, const Repository& repository, Worker& worker)
@@ -182,7 +192,7 @@ class Bisection {
   };
   Rest find_rest(const SearchRecord& record) const;
   std::string describe_rest(const SearchRecord& record, const Rest& rest) const;
-  void add_rest(const SearchRecord& record, std::vector<Ends>& ranges_left) const;
+  void add_rest(const SearchRecord& record, std::vector<Ends>& ranges_to_search) const;
   static bool explains_most(const SearchRecord& record);
   std::string metric() const { return request_.metric(); }
   double error() const {
@@ -226,17 +236,17 @@ void Bisection::read_entries() {
 }
 
 // Without --all, there is one search, between the two ends that the user gave. With --all, the
-// commits before and after a commit that was found are searched, too, if other commits contribute
-// to the change. The exit status tells the answer of the first search.
+// commits before and after a found commit are searched, too, if other commits contribute to the
+// change. The exit status tells the answer of the first search.
 int Bisection::run(std::vector<Commit> commits) {
   read_entries();
   has_results_ = unfinished_.ends || !known_searches_.empty();
 
-  // The last range is searched next.
-  std::vector<Ends> ranges_left{{commits.front().id, commits.back().id}};
-  while (!ranges_left.empty()) {
-    const Ends ends = ranges_left.back();
-    ranges_left.pop_back();
+  // The last of these ranges is searched next.
+  std::vector<Ends> ranges_to_search{{.good = commits.front().id, .bad = commits.back().id}};
+  while (!ranges_to_search.empty()) {
+    const Ends ends = ranges_to_search.back();
+    ranges_to_search.pop_back();
 
     // The caller has listed the commits of the first range.
     const bool is_first_range = finished_searches_.empty();
@@ -248,11 +258,11 @@ int Bisection::run(std::vector<Commit> commits) {
     }
 
     if (const auto stop = search(std::move(commits))) return stop->status;
-    if (request_.finds_all) add_rest(finished_searches_.back(), ranges_left);
+    if (request_.finds_all) add_rest(finished_searches_.back(), ranges_to_search);
   }
 
-  return static_cast<int>(
-      status_of(finished_searches_.front().answer.value_or(SearchAnswer::Range)));
+  const auto first_answer = finished_searches_.front().answer;
+  return static_cast<int>(status_of(first_answer.value_or(SearchAnswer::Range)));
 }
 
 /// Returns nothing if the commit explains most of the change, or was not found.
@@ -265,24 +275,25 @@ Bisection::Rest Bisection::find_rest(const SearchRecord& record) const {
 
 /// Adds what is left on both sides of a commit that explains too little, the older part last, so
 /// that it is searched next.
-void Bisection::add_rest(const SearchRecord& record, std::vector<Ends>& ranges_left) const {
+void Bisection::add_rest(const SearchRecord& record, std::vector<Ends>& ranges_to_search) const {
   const Rest rest = find_rest(record);
-  if (rest.is_after) ranges_left.push_back({record.culprit()->id, record.bad.id});
-  if (rest.is_before) ranges_left.push_back({record.good.id, record.parent->id});
+  if (rest.is_after) ranges_to_search.push_back({record.culprit()->id, record.bad.id});
+  if (rest.is_before) ranges_to_search.push_back({record.good.id, record.parent->id});
 }
 
-/// Searches one range of commits, or takes its answer from an earlier call, and shows the answer.
-/// Returns a stop if the search cannot be finished.
+/// Searches one range of commits, or takes its answer from an earlier call. Shows the answer, and
+/// keeps it in finished_searches_. Returns a stop if the search cannot be finished.
 std::optional<Stop> Bisection::search(std::vector<Commit> commits) {
   commits_ = std::move(commits);
   const auto finished_earlier =
       std::ranges::find_if(known_searches_, [&](const SearchRecord& earlier) {
         return earlier.good.id == commits_.front().id && earlier.bad.id == commits_.back().id;
       });
-  const bool is_finished = finished_earlier != known_searches_.end();
+  const bool was_finished_earlier = finished_earlier != known_searches_.end();
 
-  // An unfinished search is always that of the first range without an answer, so it continues here.
-  SearchRecord record = is_finished ? *finished_earlier : std::exchange(unfinished_, {});
+  // If an earlier call began a search and did not finish it, that was the search of the first range
+  // without an answer. So it continues here, and only here.
+  SearchRecord record = was_finished_earlier ? *finished_earlier : std::exchange(unfinished_, {});
   if (!record.answer) {
     record.good = commits_.front();
     record.bad = commits_.back();
@@ -345,25 +356,24 @@ Stop Bisection::refuse_undefined_change(const SearchRecord& record) const {
 /// Measures the change from the good end to the bad end, and sets it in `record`. If the ends do
 /// not differ significantly, there is nothing to search, and that is the answer.
 std::optional<Stop> Bisection::compare_ends(SearchRecord& record) {
-  auto compared = ask_whether_ends_differ(record);
-  if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
-  const MeasuredCandidate bad_end = std::get<MeasuredCandidate>(std::move(compared));
+  auto bad_end_or_stop = ask_whether_ends_differ(record);
+  if (const auto* stop = std::get_if<Stop>(&bad_end_or_stop)) return *stop;
+  const MeasuredCandidate bad_end = std::get<MeasuredCandidate>(std::move(bad_end_or_stop));
 
+  // A gate fails if the metric certainly differs.
   const auto& verdicts = bad_end.verdicts;
-  const auto failed = std::ranges::find(verdicts, gate::Answer::Fail, &gate::Verdict::answer);
-  const bool do_ends_differ = failed != verdicts.end();
+  const auto failed_gate = std::ranges::find(verdicts, gate::Answer::Fail, &gate::Verdict::answer);
+  const bool do_ends_differ = failed_gate != verdicts.end();
   if (!do_ends_differ) {
-    // A gate may have been decided before the last round. The answer tells the change together with
-    // the difference that would have been found, so both must come from as many rounds as possible.
-    const gate::Verdict& longest = gate::find_verdict_with_most_rounds(verdicts);
-    record.ends = MeasuredChange{.rounds = longest.rounds,
-                                 .change = longest.delta,
-                                 .detectable = bad_end.change_of_all_rounds.detectable};
+    record.ends = find_insignificant_change(bad_end);
     return take_equal_ends(record);
   }
 
-  record.ends = MeasuredChange{.rounds = failed->rounds, .change = failed->delta};
-  if (!failed->delta.change) return refuse_undefined_change(record);
+  record.ends = MeasuredChange{.rounds = failed_gate->rounds, .change = failed_gate->delta};
+  const bool is_change_defined = failed_gate->delta.change.has_value();
+  if (!is_change_defined) return refuse_undefined_change(record);
+
+  // The change is measured precisely before it goes into the log, for later calls.
   if (const auto stop = measure_ends_precisely(bad_end.is_counted_separately, record)) return stop;
   worker_.add_entry(fmt::format("{} {}", kEndsEntry, to_entry(*record.ends)));
   has_results_ = true;
@@ -558,10 +568,10 @@ OrStop<std::string> Bisection::build_sides(const CommitInTree& before, const Com
   return std::string();
 }
 
-/// Compares the commit to which the steps have led with its parent, at the confidence that the user
-/// asked for, because the steps may have been wrong. If the comparison fails, `record` keeps the
-/// answer Range, with the reason for the doubt.
+/// Compares the commit to which the steps have led with its parent, because the steps may have been
+/// wrong. Sets the answer in `record`: the commit, or a range with the reason for the doubt.
 std::optional<Stop> Bisection::confirm_commit(const Commit& culprit, SearchRecord& record) {
+  // The answer is a range of one suspect until the comparison confirms it.
   record.suspects = {culprit};
   record.answer = SearchAnswer::Range;
 
@@ -574,11 +584,12 @@ std::optional<Stop> Bisection::confirm_commit(const Commit& culprit, SearchRecor
   }
   record.parent = *std::move(parent);
 
-  // The good end is built already. The culprit is built in a worktree that has nothing of other
-  // commits, because a build that makes nothing would leave theirs to be measured.
+  // The good end is built already, in its own worktree. The culprit is built in a worktree without
+  // files of other builds, because a build that makes nothing would leave those to be measured.
   const bool is_parent_good_end = record.parent->id == record.good.id;
-  const CommitInTree before{is_parent_good_end ? Tree::Good : Tree::Test, *record.parent};
-  const CommitInTree after{Tree::Last, culprit};
+  const Tree tree_of_parent = is_parent_good_end ? Tree::Good : Tree::Test;
+  const CommitInTree before{.tree = tree_of_parent, .commit = *record.parent};
+  const CommitInTree after{.tree = Tree::Last, .commit = culprit};
 
   const auto doubt_or_stop = build_sides(before, after);
   if (const auto* stop = std::get_if<Stop>(&doubt_or_stop)) return *stop;
@@ -601,21 +612,23 @@ Question Bisection::make_question_about_culprit(const Commit& parent,
           .is_reference_untested = !is_known_to_run(parent, record)};
 }
 
-/// Compares a commit with its parent, and sets in `record` what that has shown.
+/// Compares a commit with its parent, and sets in `record` what that has shown. `before`: the
+/// parent. Returns a stop if no commit is to blame for a failure.
 std::optional<Stop> Bisection::compare_with_parent(const CommitInTree& before,
                                                    const CommitInTree& after,
                                                    SearchRecord& record) {
   worker_.say(fmt::format("comparing {} with its parent {}", after.commit.short_id(),
                           before.commit.short_id()));
 
-  auto compared =
+  auto result_or_stop =
       worker_.compare(before, after, make_question_about_culprit(before.commit, record));
-  if (const auto* stop = std::get_if<Stop>(&compared)) return *stop;
-  MeasuredCandidate result = std::get<MeasuredCandidate>(std::move(compared));
+  if (const auto* stop = std::get_if<Stop>(&result_or_stop)) return *stop;
+  MeasuredCandidate result = std::get<MeasuredCandidate>(std::move(result_or_stop));
 
   if (!result.failure.empty()) {
-    record.doubt = fmt::format("it was not compared with its parent, because {} {}",
-                               result.is_failure_of_reference ? before.commit.short_id() : "it",
+    const std::string failed_commit =
+        result.is_failure_of_reference ? before.commit.short_id() : "it";
+    record.doubt = fmt::format("it was not compared with its parent, because {} {}", failed_commit,
                                result.failure);
     return std::nullopt;
   }
@@ -724,11 +737,12 @@ int search_and_export(const Request& request, const Prepared& prepared, Worker& 
                       Bisection& bisection) {
   int status = bisection.run(prepared.commits);
   const int signal = os::first_interrupt_signal();
-  bool is_finished =
-      signal == 0 && status != static_cast<int>(ExitStatus::Failed) && !worker.has_lost_output();
+  const bool was_interrupted = signal != 0;
+  const bool has_failed = status == static_cast<int>(ExitStatus::Failed);
+  bool is_finished = !was_interrupted && !has_failed && !worker.has_lost_output();
 
-  // The files are written without an answer, too, so that nobody takes those of an earlier search
-  // for this one's.
+  // The exports are written even without an answer, so that the files of an earlier search are not
+  // taken for those of this one.
   BisectRecord record = make_record(request, bisection.searches());
   record.is_complete = is_finished;
   if (auto written = write_exports_as_owner(record, prepared); !written) {
@@ -736,10 +750,10 @@ int search_and_export(const Request& request, const Prepared& prepared, Worker& 
     status = print_error(written.error(), ExitStatus::Failed);
   }
 
-  const bool can_continue_later = !is_finished && (signal != 0 || bisection.has_results());
+  const bool can_continue_later = !is_finished && (was_interrupted || bisection.has_results());
   if (can_continue_later) {
     print_to_standard_error(report::note_lines({kHowToGoOn}));
-    return signal != 0 ? status_of_signal(signal) : static_cast<int>(ExitStatus::Failed);
+    return was_interrupted ? status_of_signal(signal) : static_cast<int>(ExitStatus::Failed);
   }
 
   return clean_up(worker, status);

@@ -228,21 +228,23 @@ Result<Answer> check_for_alarms(Database& database, const Request& request) {
 }
 
 /// Stores the user's note about the step with the id that was typed, so that `check` no longer
-/// fails because of the step. An id is made of a series and of when the first session after the
-/// step began. So the step is found by making the id of each session, without statistics.
+/// fails because of the step. The id of a step is made of its series and of the time when the first
+/// session after the step began. So each session has an id, and no statistics are needed to find
+/// the one that was typed.
 Result<Answer> acknowledge_step(Database& database, const Request& request) {
   Loader loader(database);
   const std::string& wanted_id = request.command_arguments[0];
-  bool is_acknowledged = false;
+  bool has_found_step = false;
 
   const auto acknowledge_in = [&](const MetricHistory& series) -> Result<void> {
-    if (is_acknowledged) return {};  // an earlier series had the step
-    const auto first_after_step = std::ranges::find_if(
-        series.points,
-        [&](const SessionPoint& session) { return step_id(series, session.began) == wanted_id; });
+    if (has_found_step) return {};  // an earlier series had the step
+    const auto has_wanted_id = [&](const SessionPoint& session) {
+      return step_id(series, session.began) == wanted_id;
+    };
+    const auto first_after_step = std::ranges::find_if(series.points, has_wanted_id);
     if (first_after_step == series.points.end()) return {};
 
-    is_acknowledged = true;
+    has_found_step = true;
     return acknowledge(database, {.variant = series.variant.id,
                                   .metric = series.metric.name,
                                   .began = first_after_step->began,
@@ -251,7 +253,7 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
 
   if (auto done = for_each_series(loader, request.series_selection, acknowledge_in); !done)
     return done.error();
-  if (!is_acknowledged)
+  if (!has_found_step)
     return Error{"has no step " + cited(wanted_id), "run lauka-history steps to see all"};
   return Answer{};
 }
@@ -279,7 +281,8 @@ bool has_several_commits(const SeriesByKey::value_type& entry) {
 
 /// Tells the user if several of `commits` are averaged. The mean of different commits is no value
 /// of a program.
-void note_averaged_commits(const SeriesByKey& series_by_key, const std::set<std::string>& commits) {
+void tell_if_commits_are_averaged(const SeriesByKey& series_by_key,
+                                  const std::set<std::string>& commits) {
   if (std::ranges::any_of(series_by_key, has_several_commits))
     report_error({fmt::format("note: sessions of {} on the same machine are averaged",
                               plural(commits.size(), "commit")),
@@ -291,21 +294,22 @@ void note_averaged_commits(const SeriesByKey& series_by_key, const std::set<std:
 /// command and class of machines, with a point for each session.
 Result<std::vector<MetricHistory>> read_series_in_files(const Request& request) {
   SeriesByKey series_by_key;
-  std::set<std::string> session_ids;
+  std::set<std::string> ids_of_read_sessions;
   std::set<std::string> commits;
 
   for (const std::string& file : request.command_arguments) {
     const auto session = read_session_file(file);
     if (!session) return session.error().prefixed(cited(file));
 
-    // Two files may have the same session.
-    const bool is_new_session = session_ids.insert(session->id).second;
+    // If two files have the same session, it counts once.
+    const bool is_new_session = ids_of_read_sessions.insert(session->id).second;
     if (!is_new_session) continue;
     commits.insert(commit_of(*session));
     add_points(*session, request.series_selection, series_by_key);
   }
 
-  note_averaged_commits(series_by_key, commits);
+  tell_if_commits_are_averaged(series_by_key, commits);
+
   std::vector<MetricHistory> all_series;
   all_series.reserve(series_by_key.size());
   for (auto& [key, series] : series_by_key) all_series.push_back(std::move(series));

@@ -131,7 +131,8 @@ std::optional<std::size_t> find_command_at_fault(const gate::Hindrance& hindranc
 }
 
 /// Adds the change by all rounds of the session.
-void add_change(const Results& results, const std::string& metric, MeasuredCandidate& comparison) {
+void add_change_of_all_rounds(const Results& results, const std::string& metric,
+                              MeasuredCandidate& comparison) {
   const auto searched = std::ranges::find(results.session.metrics, metric, &Metric::name);
   if (searched == results.session.metrics.end()) return;
   comparison.is_counted_separately = searched->kind != RoundKind::Timed;
@@ -143,8 +144,8 @@ void add_change(const Results& results, const std::string& metric, MeasuredCandi
 }
 
 /// Adds the functions that certainly differ to `comparison`.
-void add_functions(const Results& results, const std::string& metric,
-                   MeasuredCandidate& comparison) {
+void add_changed_functions(const Results& results, const std::string& metric,
+                           MeasuredCandidate& comparison) {
   const std::vector<std::size_t> counted = function_metrics(results);
   const auto searched = std::ranges::find_if(
       counted, [&](std::size_t m) { return results.session.metrics[m].name == metric; });
@@ -289,27 +290,29 @@ Result<void> Worker::begin(const std::string& head) {
   return {};
 }
 
-// Learns from the log what earlier calls have done. Entries that are not about builds are the
-// caller's (earlier_entries()).
+// Learns from the log which builds earlier calls have done. Keeps the other entries for the caller
+// (earlier_entries()).
 void Worker::read_entries() {
-  if (journal_->has_dropped_search()) {
-    say("lauka-bisect drops an earlier, interrupted search, because it had another command line or "
-        "other ends");
-
-    // The dropped search may have left its builds in the worktrees.
-    for (const Tree tree : kTrees) repository_.remove_worktree(path_of(tree));
-  }
+  if (journal_->has_dropped_search()) remove_builds_of_dropped_search();
 
   for (const std::string& entry : journal_->earlier_entries()) {
+    // An entry about a build has three words: its kind, the worktree and the commit.
     const std::vector<std::string_view> words = split(entry, ' ');
     const std::string_view kind = words.front();
     const bool is_about_build =
         kind == kBuildingEntry || kind == kBuiltEntry || kind == kUnbuiltEntry;
     if (!is_about_build)
-      entries_.push_back(entry);
+      entries_for_caller_.push_back(entry);
     else if (words.size() >= 3)
       read_build_entry(kind, std::string(words[1]), std::string(words[2]));
   }
+}
+
+/// Tells the user that the log was about another search, and removes what that search has built.
+void Worker::remove_builds_of_dropped_search() {
+  say("lauka-bisect drops an earlier, interrupted search, because it had another command line or "
+      "other ends");
+  for (const Tree tree : kTrees) repository_.remove_worktree(path_of(tree));
 }
 
 /// Takes an entry that says that the build of a commit in a worktree began, succeeded or failed.
@@ -559,30 +562,32 @@ Call Worker::make_comparison_call(const ComparedCommits& compared, Question ques
   return call;
 }
 
-/// Returns what a session that was measured has shown.
+/// Returns what a session that was measured has shown. Stops the search if the commits could not be
+/// compared, and neither of them is to blame.
 OrStop<MeasuredCandidate> Worker::take_session(Call& call, const ComparedCommits& compared) const {
   SessionResult& measured = call.benchmarks.front().session_result;
   if (measured.session.cut_short) return take_early_end(call, compared);
 
-  // Without comparable values, an undecided gate says nothing about a change.
+  // If the values could not be compared, the gates say nothing about a change.
   MeasuredCandidate result{.verdicts = measured.findings.verdicts};
   if (const gate::Hindrance* hindrance = find_hindrance(result.verdicts))
     return take_hindrance(*hindrance, compared);
 
-  // An undecided gate has waited for its last look at the results. The number of rounds is then
-  // that of any such session, and says nothing about their noise.
-  const bool is_undecided = std::ranges::find(result.verdicts, gate::Answer::Inconclusive,
-                                              &gate::Verdict::answer) != result.verdicts.end();
-  if (is_undecided) measured.session.ended_by_gates = false;
+  // An undecided gate has waited for its last look at the results, so the noise did not decide when
+  // the session ended. Only then does analyse_session() tell which change could be detected.
+  const bool is_any_gate_undecided =
+      std::ranges::find(result.verdicts, gate::Answer::Inconclusive, &gate::Verdict::answer) !=
+      result.verdicts.end();
+  if (is_any_gate_undecided) measured.session.ended_by_gates = false;
 
   const Results results = analyse_session(call);
-  add_change(results, request_.metric(), result);
-  if (compared.lists_functions) add_functions(results, request_.metric(), result);
+  add_change_of_all_rounds(results, request_.metric(), result);
+  if (compared.lists_functions) add_changed_functions(results, request_.metric(), result);
   return result;
 }
 
-// Compares by a session of lauka, in which the gates of the question are decided. A failure of a
-// commit is a result, too. Anything else that prevents the comparison stops the search.
+// Measures both commits in a session of lauka, whose gates answer the question. If a commit fails,
+// that is a result, too. Anything else that prevents the comparison stops the search.
 OrStop<MeasuredCandidate> Worker::compare(const CommitInTree& reference,
                                           const CommitInTree& candidate, Question question) {
   if (has_lost_output_) return kStopAsFailed;
@@ -590,17 +595,19 @@ OrStop<MeasuredCandidate> Worker::compare(const CommitInTree& reference,
                                  .candidate = candidate,
                                  .lists_functions = question.lists_functions,
                                  .is_reference_untested = question.is_reference_untested};
+
+  // The call has the launcher, which starts processes, until it has measured.
   Call call = make_comparison_call(compared, std::move(question));
-  const CallFailure failed = measure_session(call);
-  launcher_ = std::move(call.launcher);  // which make_comparison_call() gave to the call
+  const CallFailure failure = measure_session(call);
+  launcher_ = std::move(call.launcher);
 
   if (os::first_interrupt_signal() != 0) return stop_for_signal();
-  if (failed.command_without_program)
-    return take_failure(compared, *failed.command_without_program,
+  if (failure.command_without_program)
+    return take_failure(compared, *failure.command_without_program,
                         "does not make the program that is to be run");
 
-  // A failed step lies with the command line or the machine, and not with a commit.
-  if (failed.status) return kStopAsFailed;
+  // Any other failure is that of the command line or the machine, and not of a commit.
+  if (failure.status) return kStopAsFailed;
   return take_session(call, compared);
 }
 

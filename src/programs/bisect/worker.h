@@ -107,7 +107,7 @@ class Worker {
   Result<void> begin(const std::string& head);
 
   /// Returns what an earlier call has added to the log, but for builds.
-  const std::vector<std::string>& earlier_entries() const { return entries_; }
+  const std::vector<std::string>& earlier_entries() const { return entries_for_caller_; }
   void add_entry(const std::string& entry) { journal_->add(entry); }
 
   /// Builds a commit in a worktree, unless that is done. Returns why the commit cannot be built;
@@ -158,6 +158,7 @@ class Worker {
   std::optional<Error> make_work_folder() const;
   std::string log_path() const { return work_ + "/log"; }
   void read_entries();
+  void remove_builds_of_dropped_search();
   void read_build_entry(std::string_view kind, const std::string& tree,
                         const std::string& commit_id);
   std::string path_of(Tree tree) const;
@@ -172,7 +173,7 @@ class Worker {
   bool has_measured_ = false;
 
   // What earlier calls have done.
-  std::vector<std::string> entries_{};
+  std::vector<std::string> entries_for_caller_{};
   std::map<std::string, std::string, std::less<>> built_ids_{};  ///< commit built in each worktree
   std::set<std::string, std::less<>> half_built_{};  ///< worktrees in which a build was interrupted
   bool keeps_folder_ = false;  ///< true if outputs of failed builds are in the folder

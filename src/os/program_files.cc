@@ -184,7 +184,7 @@ struct DescribedFile {
 /// its interpreter, which may be a script, too. Returns nullopt if the file is unknown.
 std::optional<DescribedFile> find_executed_file(std::string path, const std::string& folder,
                                                 const LinuxCalls& calls) {
-  for (int interpreters = 0; interpreters <= kMaxInterpreters; ++interpreters) {
+  for (int followed = 0; followed <= kMaxInterpreters; ++followed) {
     auto file = calls.describe_program(path);
     if (!file) return std::nullopt;
 

@@ -109,7 +109,7 @@ bool allows_only_some_cpus(const Machine& machine) {
 // Sessions of machines of one class have comparable times. The class is a hash of what is known to
 // change times. The hash is stored in files, so the same machine must keep it in later versions.
 std::string class_of(const Machine& machine) {
-  // The digits that are kept are 64 bits, so that different classes hardly ever share a hash.
+  // 16 hexadecimal digits have 64 bits, so that different classes hardly ever share a hash.
   constexpr std::size_t kept_digits = 16;
   Sha256 hash;
 

@@ -105,7 +105,8 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
   // still show how they differ from the first one.
   const bool is_only_typed_command = instance_indices.size() == commands.size();
   if (is_only_typed_command) {
-    reference.is_for_tables_only = commands.size() > 1 && !commands.front().parameters.empty();
+    const bool has_parameters = !commands.front().parameters.empty();
+    reference.is_for_tables_only = commands.size() > 1 && has_parameters;
     return reference;
   }
 

@@ -383,7 +383,7 @@ std::string shell_syntax_in(std::string_view text) {
     } else if (c == '"') {
       in_double_quotes = !in_double_quotes;
     } else if (c == '\'' && !in_double_quotes) {
-      // Single quotes protect everything up to the closing one.
+      // Single quotes protect everything up to the closing one, or else up to the end.
       i = text.find('\'', i + 1);
       if (i == std::string_view::npos) return "";
     } else if (in_double_quotes && inner_shell_expands) {
@@ -396,6 +396,7 @@ std::string shell_syntax_in(std::string_view text) {
   return "";
 }
 
+// Splits a text into words as a shell does, by blanks, quotes and backslashes, but expands nothing.
 Result<std::vector<std::string>> split_words(std::string_view text) {
   constexpr char none = '\0';
   char open_quote = none;

@@ -294,7 +294,7 @@ ResolvedPath resolve(const std::string& path) {
 
   std::error_code error;
   const std::filesystem::path absolute_path = std::filesystem::absolute(path, error);
-  if (error) return {path};
+  if (error) return {.path = path};
 
   PathWalk walk(path);
   walk.add_parts_of(absolute_path);

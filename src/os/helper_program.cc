@@ -138,6 +138,7 @@ class HelperProgram::Watch {
   int lasting_stop_ = 0;
 };
 
+// Starts the program, which must end within `timeout` from now.
 void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   // If any of this fails, pid_ stays 0, and wait() answers that the program was not started.
   const auto path = find_program(spec);
@@ -239,11 +240,13 @@ Outcome HelperProgram::find_outcome_without_end(const Watch& watch) const {
   return TimedOut{};
 }
 
+// Waits for the end of the program, and kills it if it is late or stopped. Returns its outcome, and
+// at most `most_bytes` bytes from the beginning or end of its output.
 HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   const bool was_started = pid_ != 0;
   if (!was_started) return {NotStarted{}};
 
-  Answer answer{.outcome = TimedOut{}};  // stays so only if the program's status is unknown
+  Answer answer{.outcome = TimedOut{}};  // stays so only if the status of the program is unknown
   Watch watch(deadline_, pid_);
   const bool has_ended = read_output(watch, most_bytes, part, answer.output) && wait_for_end(watch);
   if (!has_ended) {

@@ -233,7 +233,7 @@ class Jobs {
   void run_all() {
     const std::uint32_t copy_count = plan_.program->jobs;
     for (std::uint32_t copy = 0; copy < copy_count; ++copy) {
-      if (!start_job_or_kill_all(copy)) return;
+      if (!start_copy_or_kill_all(copy)) return;
     }
 
     std::uint32_t running_count = copy_count;
@@ -265,8 +265,8 @@ class Jobs {
 
  private:
   /// Starts one copy. If this fails, kills all copies and returns false.
-  bool start_job_or_kill_all(std::uint32_t job) {
-    write_number(job);
+  bool start_copy_or_kill_all(std::uint32_t copy) {
+    write_number(copy);
     // Opens the input again for each copy, because the copies would otherwise share a file
     // position.
     const int common = plan_.files.input;
@@ -274,7 +274,7 @@ class Jobs {
     if (own) plan_.files.input = own.get();
     const pid_t pid = start_child_retrying_busy_file(plan_);
     plan_.files.input = common;
-    if (job == 0) shared_.first_executed_at_ns = executed_at_ns_;
+    if (copy == 0) shared_.first_executed_at_ns = executed_at_ns_;
     if (pid > 0 && plan_.error_number == 0) {
       ++shared_.started_count;
       return true;
@@ -284,10 +284,10 @@ class Jobs {
     return false;
   }
 
-  void write_number(std::uint32_t job) const {
+  void write_number(std::uint32_t copy) const {
     char* digits = plan_.program->environment.job_digits;
     if (digits == nullptr) return;
-    *std::to_chars(digits, digits + kJobDigits, job).ptr = '\0';
+    *std::to_chars(digits, digits + kJobDigits, copy).ptr = '\0';
   }
 
   static int reopen(int fd) {
@@ -338,7 +338,7 @@ pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs) {
 class LauncherProcess {
  public:
   explicit LauncherProcess(const LauncherSetup& setup)
-      : setup_(setup), state_(*setup.state), counters_(setup.perf_calls) {
+      : setup_(setup), state_(*setup.state), counters_(setup.counter_calls) {
     sigfillset(&all_signals_);
   }
 
@@ -375,10 +375,12 @@ class LauncherProcess {
 
       SharedEnded& ended = state_.ended[i];
       ended = SharedEnded{};
-      if (check_run_unwanted(setup_))
+      if (check_run_unwanted(setup_)) {
         ended.outcome = Cancelled{};
-      else
-        run_one(launch, prepare_end_state(i), ended);
+      } else {
+        SharedProcessState* const end_state = prepare_end_state(i);
+        run_one(launch, end_state, ended);
+      }
       state_.ended_count = i + 1;
 
       const bool was_counted = ended.counter_error == 0;
@@ -566,6 +568,7 @@ class LauncherProcess {
   /// Waits for the next look at a run, and kills the run if it must not go on. Returns true if the
   /// run has ended, or is given up.
   bool is_over_at_next_look(WatchedRun& run) {
+    // A run that must die was killed at an earlier look.
     const bool was_killed = run.must_die();
     const int signal = wait_for_next_look(run);
 

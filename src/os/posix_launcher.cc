@@ -616,6 +616,8 @@ class PosixLauncher final : public Launcher {
   Ended collect_run(std::size_t run_index, AfterFailure after_failure) {
     const SharedEnded& shared = state_->ended[run_index];
     const SharedProgram& program = *state_->launches[run_index].program;
+
+    // error_output_end() needs to know where the output of this run went.
     last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;
 
     // Some processes may have left the killed run's process group. They must not use the CPU during
@@ -630,8 +632,9 @@ class PosixLauncher final : public Launcher {
     if (cause.was_killed) ended.outlived = 0;
     ended.usage.wall_ns = find_wall_ns(shared, cause);
 
-    // A process that survived SIGKILL: the program's own, or one of its descendants. 0: none.
-    set_survivor(std::max(shared.surviving_pid, surviving_descendant), ended.outcome);
+    // The process that survived SIGKILL is the program's own, or one of its descendants. 0: none.
+    const int survivor = std::max(shared.surviving_pid, surviving_descendant);
+    set_survivor(survivor, ended.outcome);
 
     if (is_cancelled_by_signal(ended, after_failure)) ended.outcome = Cancelled{};
     add_readings(run_index, ended);
@@ -738,7 +741,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   if (memory == MAP_FAILED) return system_error("lauka cannot reserve shared memory", errno);
 
   LauncherSetup setup = make_setup(memory, sockets, files);
-  setup.perf_calls = counter_calls;
+  setup.counter_calls = counter_calls;
   setup.after_lauka = after_lauka;
   const pid_t pid = fork_launcher(setup, sockets.lauka.get());
   if (pid < 0) return system_error("lauka cannot start its launcher process", errno);

@@ -215,6 +215,8 @@ class SpawningLauncher final : public Launcher {
     return Error{"the launcher of this system opens no counters", "please report it"};
   }
 
+  /// Runs a batch of launches one after the other, until one of them ends the batch. Calls `tick`
+  /// at intervals.
   Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
     std::vector<Ended> ended_runs;
@@ -224,7 +226,7 @@ class SpawningLauncher final : public Launcher {
     SignalHold hold;
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
 
-    // The members are used only in this call, by do_due_work().
+    // These members are used only during this call, by do_due_work().
     hold_ = &hold;
     tick_ = &tick;
     const nanoseconds batch_began = now();
@@ -564,14 +566,14 @@ class SpawningLauncher final : public Launcher {
       run.deadline = woken_at + kTerminateTimeout;
     }
 
-    std::optional<Outcome> stop;
-    if (events.child_signal) stop = find_stop(run.pid);
+    std::optional<Outcome> stopped;
+    if (events.child_signal) stopped = find_stop(run.pid);
 
     // A run that is late in ending for its listener is killed, too, but its outcome stays. For
     // other runs, the deadline is that of the time limit.
     const bool is_late_for_listener = run.was_asked_to_end && woken_at >= run.deadline;
     if (!is_late_for_listener)
-      run.why_killed = stop ? stop : find_reason_to_kill(woken_at, run.deadline, spec);
+      run.why_killed = stopped ? stopped : find_reason_to_kill(woken_at, run.deadline, spec);
 
     const bool must_be_killed = is_late_for_listener || run.why_killed;
     if (must_be_killed) {

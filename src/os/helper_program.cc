@@ -181,16 +181,16 @@ bool HelperProgram::read_output(Watch& watch, std::size_t most_bytes, Part part,
     const bool was_over = is_over();
     const ssize_t count = read(output_.get(), piece.data(), piece.size());
     const bool is_closed = count == 0;
-    const bool is_empty = count < 0 && (errno == EAGAIN || errno == EINTR);
-    const bool has_failed = count < 0 && !is_empty;
+    const bool has_nothing_yet = count < 0 && (errno == EAGAIN || errno == EINTR);
+    const bool has_failed = count < 0 && !has_nothing_yet;
 
     // The output ends with the program, even if a descendant keeps the pipe open.
-    if (is_closed || has_failed || (is_empty && was_over)) return true;
+    if (is_closed || has_failed || (has_nothing_yet && was_over)) return true;
 
     const nanoseconds time_left = watch.update_time_left();
     if (time_left <= nanoseconds(0)) return false;
 
-    if (is_empty) {
+    if (has_nothing_yet) {
       if (has_stopped(watch)) return false;
       wait_for_bytes(output_.get(), time_left);
       continue;

@@ -419,23 +419,23 @@ class LauncherProcess {
     // The environment may have a variable with another value in each run.
     if (char** const variable = program.environment.launch_entry) *variable = launch.variable_entry;
 
-    OpenedRunFiles opened;
-    execute_with_files(launch, plan, opened, ended);  // opens the plan's control group, too
+    OpenedRunFiles named_files;
+    execute_with_files(launch, plan, named_files, ended);  // opens the plan's control group, too
 
     // Stored output reaches its destination only now, so that nothing can slow down the run.
-    if (program.is_output_stored) setup_.files->pass_on(program.sink, opened.output.get());
-    opened = OpenedRunFiles{};  // closes the files
+    if (program.is_output_stored) setup_.files->pass_on(program.sink, named_files.output.get());
+    named_files = OpenedRunFiles{};  // closes the files
     if (plan.control_group >= 0) close(plan.control_group);
     count_left_behind(ended);
 
     ended.time_with_preparation = std::chrono::nanoseconds(now_ns() - ended.began_ns);
   }
 
-  /// Opens the files of a run into `opened`, and executes the program if none is missing.
-  void execute_with_files(const SharedLaunch& launch, ChildPlan& plan, OpenedRunFiles& opened,
+  /// Opens the files of a run into `named_files`, and executes the program if none is missing.
+  void execute_with_files(const SharedLaunch& launch, ChildPlan& plan, OpenedRunFiles& named_files,
                           SharedEnded& ended) {
     const SharedProgram& program = *launch.program;
-    if (const auto failed = open_files(program, setup_, opened, plan.files)) {
+    if (const auto failed = open_files(program, setup_, named_files, plan.files)) {
       ended.outcome = *failed;
       return;
     }

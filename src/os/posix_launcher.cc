@@ -629,7 +629,7 @@ class PosixLauncher final : public Launcher {
 
     Ended ended = make_ended(shared);
     ended.ended_by_listener = cause.listener_ns.has_value();
-    if (cause.was_killed) ended.outlived = 0;
+    if (cause.was_killed) ended.outlived = 0;  // what the run left has been killed
     ended.usage.wall_ns = find_wall_ns(shared, cause);
 
     // The process that survived SIGKILL is the program's own, or one of its descendants. 0: none.

@@ -338,8 +338,8 @@ void add_matches_of_all_forms(std::string_view name, const IndicesByName& wanted
 
 /// A metric that was counted in a run.
 struct CountedMetric {
-  std::size_t index_of_count;  // in the names of the run's metrics, and in each function's counts
-  std::size_t index_in_table;  // in FunctionTable::metrics
+  std::size_t count_index;   // in the names of the run's metrics, and in each function's counts
+  std::size_t metric_index;  // in FunctionTable::metrics
 };
 
 /// Returns the metrics that were counted in a run. Those that are new are added to the table.
@@ -351,7 +351,7 @@ std::vector<CountedMetric> find_or_add_metrics(FunctionTable& table,
     if (names[i].empty()) continue;
     const std::size_t metric = table.find(names[i]);
     if (metric == table.metrics.size()) table.metrics.push_back({.name = names[i], .rounds = 0});
-    counted_metrics.push_back({.index_of_count = i, .index_in_table = metric});
+    counted_metrics.push_back({.count_index = i, .metric_index = metric});
   }
   return counted_metrics;
 }
@@ -460,27 +460,31 @@ std::vector<std::string> FunctionTable::other_names_of(std::string_view function
              : std::vector<std::string>(found->second.begin(), found->second.end());
 }
 
-// Adds the counts of one run as the next round. `names`: the metric of each count. `per_unit`:
-// number of counts that are one unit of the metric, such as nanoseconds per second.
-void FunctionTable::add_round(std::span<const std::string> names,
-                              std::span<const FunctionCounts> run, double per_unit) {
-  const std::vector<CountedMetric> counted_metrics = find_or_add_metrics(*this, names);
+// Adds the counts of one run as the next round. `metric_names`: the metric of each count of a
+// function. `counts_per_unit`: how many counts are one unit of the metric, such as 1e9 nanoseconds
+// for a second.
+void FunctionTable::add_round(std::span<const std::string> metric_names,
+                              std::span<const FunctionCounts> functions_of_run,
+                              double counts_per_unit) {
+  const std::vector<CountedMetric> counted_metrics = find_or_add_metrics(*this, metric_names);
   if (counted_metrics.empty()) return;
 
-  add_functions(*this, run);
-  const auto functions_of_run = index_by_name(run);
+  add_functions(*this, functions_of_run);
+  const auto counts_by_name = index_by_name(functions_of_run);
 
   // A function of the table that the run did not call has a value of 0 in this round.
-  for (auto& [name, values] : functions) {
-    const auto function = functions_of_run.find(name);
-    for (const auto& [index_of_count, metric] : counted_metrics) {
+  for (auto& [name, values_by_metric] : functions) {
+    const auto found = counts_by_name.find(name);
+    const bool was_called = found != counts_by_name.end();
+    for (const auto& [count_index, metric_index] : counted_metrics) {
       double value = 0.0;
-      if (function != functions_of_run.end())
-        value = static_cast<double>(function->second->counts.at(index_of_count)) / per_unit;
-      append_round(values[metric], metrics[metric].rounds, value);
+      if (was_called)
+        value = static_cast<double>(found->second->counts.at(count_index)) / counts_per_unit;
+      const std::size_t earlier_rounds = metrics[metric_index].rounds;
+      append_round(values_by_metric[metric_index], earlier_rounds, value);
     }
   }
-  for (const auto& [index_of_count, metric] : counted_metrics) ++metrics[metric].rounds;
+  for (const auto& [count_index, metric_index] : counted_metrics) ++metrics[metric_index].rounds;
 }
 
 }  // namespace lauka

@@ -112,11 +112,11 @@ struct FunctionTable {
 
   std::vector<std::string> other_names_of(std::string_view function) const;
 
-  /// Adds a round of the metrics `names`. Each function in `run` has a count for each of `names`,
-  /// in this order; counts for an empty name are ignored. Functions that are missing from `run` get
-  /// 0. Stores counts divided by `per_unit`.
-  void add_round(std::span<const std::string> names, std::span<const FunctionCounts> run,
-                 double per_unit = 1.0);
+  /// Adds a round of the metrics `metric_names`. Each function has a count for each of these names,
+  /// in this order; counts for an empty name are ignored. Functions of the table that are missing
+  /// from `functions_of_run` get 0. Stores counts divided by `counts_per_unit`.
+  void add_round(std::span<const std::string> metric_names,
+                 std::span<const FunctionCounts> functions_of_run, double counts_per_unit = 1.0);
 };
 
 }  // namespace lauka

@@ -109,25 +109,25 @@ bool allows_only_some_cpus(const Machine& machine) {
 // Sessions of machines of one class have comparable times. The class is a hash of what is known to
 // change times. The hash is stored in files, so the same machine must keep it in later versions.
 std::string class_of(const Machine& machine) {
-  constexpr std::size_t digits = 16;  // 64 bits, so that different classes hardly ever share a hash
+  // 16 hexadecimal digits have 64 bits, so that different classes hardly ever share a hash.
+  constexpr std::size_t kept_digits = 16;
   Sha256 hash;
 
-  for (const auto& [name, part] :
+  for (const auto& [name, value] :
        {std::pair("system", machine.system), std::pair("architecture", machine.architecture),
         std::pair("cpu_model", machine.cpu_model), std::pair("kernel", machine.kernel),
         std::pair("governor", machine.governor), std::pair("hypervisor", machine.hypervisor)})
-    hash.add(fmt::format("{}={}\n", name, part));
+    hash.add(fmt::format("{}={}\n", name, value));
   hash.add(fmt::format("cpus={}\n", machine.cpus));
-  add_if_known(hash, "tuning", machine.tuning);
 
-  // Versions of lauka that did not record the following properties did not hash them. A property
-  // that is missing is therefore left out, so that the sessions of those versions keep their
-  // classes.
+  // A property that is missing is left out. Earlier versions of lauka recorded fewer properties,
+  // and their sessions must keep their classes.
+  add_if_known(hash, "tuning", machine.tuning);
   add_if_known(hash, "cpu_identity", machine.cpu_identity);
   add_if_known(hash, "cpu_features", machine.cpu_features);
   add_allowance(hash, machine);
 
-  return hash.hex_digest().substr(0, digits);
+  return hash.hex_digest().substr(0, kept_digits);
 }
 
 std::string settings_in_force(const Tuning& tuning) {

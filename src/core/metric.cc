@@ -51,14 +51,15 @@ void remove_failed_layouts(const std::vector<std::uint32_t>& failed, std::vector
 
 /// Returns the series without the values of failed runs, which must not be compared.
 Series without_failed_runs(Series series) {
-  // The indices of these values, in ascending order. None are left in the result.
-  const std::vector<std::size_t> failed = std::exchange(series.values_of_failed_runs, {});
+  // The indices are in ascending order, and are removed from the series.
+  const std::vector<std::size_t> failed_indices = std::exchange(series.values_of_failed_runs, {});
 
   const auto drop_failed = [&](auto& list) {
     std::size_t kept_count = 0;
-    auto next_failed = failed.begin();
+    auto next_failed = failed_indices.begin();
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (next_failed != failed.end() && *next_failed == i)
+      const bool has_failed = next_failed != failed_indices.end() && *next_failed == i;
+      if (has_failed)
         ++next_failed;
       else
         list[kept_count++] = list[i];
@@ -182,8 +183,8 @@ std::optional<double> MetricReader::compute_value(const RunRecord& run) const {
   return drop_out_of_range(values_.back());
 }
 
-// A layout is one placement of the program in memory (--layouts). A run may lack a value, and then
-// it may have an upper bound of the value instead.
+// A layout is one placement of the program in memory (--layouts). A run without a value may have an
+// upper bound of the value instead.
 void Series::add(const RunOfSeries& run, bool has_layouts) {
   const bool has_failed = is_failure(run.ending);
   if (run.ending != Ending::Unknown) ++runs_with_ending;
@@ -194,7 +195,8 @@ void Series::add(const RunOfSeries& run, bool has_layouts) {
     if (!is_listed) failed_layouts.push_back(run.layout);
   }
 
-  // Values and bounds of failed runs are kept apart, because they are shown, but not compared.
+  // Failed runs are shown, but not compared. So the indices of their values are noted, and their
+  // bounds are kept apart.
   if (run.value) {
     if (has_failed) values_of_failed_runs.push_back(values.size());
     values.push_back(*run.value);
@@ -211,14 +213,14 @@ void Series::add(const RunOfSeries& run, bool has_layouts) {
 
 namespace {
 
-/// Appends the values of the rounds in which both commands have a value, which make a pair. The
-/// rounds of a series ascend.
+/// Appends a pair of values for each round in which both commands have a value. The rounds of a
+/// series ascend.
 void append_values_of_common_rounds(const Series& reference, const Series& candidate,
                                     Comparison& pairs) {
   const bool has_layouts = !reference.layouts.empty();
-  const std::size_t most_pairs = std::min(reference.rounds.size(), candidate.rounds.size());
-  pairs.reference.reserve(most_pairs);
-  pairs.candidate.reserve(most_pairs);
+  const std::size_t max_pairs = std::min(reference.rounds.size(), candidate.rounds.size());
+  pairs.reference.reserve(max_pairs);
+  pairs.candidate.reserve(max_pairs);
 
   std::size_t r = 0;
   std::size_t c = 0;
@@ -249,11 +251,13 @@ bool are_comparable(const Series& reference, const Series& candidate) {
 
 }  // namespace
 
-// Chooses the values of two commands from which a change is estimated: all values, or if `paired`,
-// those of rounds in which both commands have one.
+// Chooses the values of two commands from which a change is estimated. If `paired`, takes only the
+// rounds in which both commands have a value.
 Comparison pair_samples(const Series& reference, const Series& candidate, bool paired) {
   // A failed run may have done other work, so its value is not compared.
-  if (!reference.values_of_failed_runs.empty() || !candidate.values_of_failed_runs.empty())
+  const bool has_failed_values =
+      !reference.values_of_failed_runs.empty() || !candidate.values_of_failed_runs.empty();
+  if (has_failed_values)
     return pair_samples(without_failed_runs(reference), without_failed_runs(candidate), paired);
 
   // An empty result says that the commands cannot be compared.
@@ -268,8 +272,9 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
     result.reference_layouts = reference.layouts;
     result.candidate_layouts = candidate.layouts;
   }
-  // Both commands must be compared over the same layouts, so one in which either failed is left
-  // out.
+
+  // Both commands must be compared over the same layouts. So a layout in which one of them failed
+  // is left out for both.
   return without_failed_layouts(std::move(result), reference, candidate);
 }
 

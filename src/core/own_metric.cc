@@ -348,8 +348,9 @@ Metric make_metric(const OwnMetric& own, Formula source) {
   return metric;
 }
 
+// Reads a line with which a program reports a metric of its own, such as "requests 1234 higher":
+// NAME VALUE [UNIT] [higher|lower] [sum|mean|last].
 Result<ReportedLine> parse_reported_line(std::string_view line) {
-  // A program reports its own metrics with lines such as "requests 1234 higher sum".
   std::vector<std::string_view> words = blank_separated(line);
   if (words.size() < 2) return Error{"is not of the form NAME VALUE", kReportedLineExample};
   if (!is_valid_own_metric_name(words[0])) return make_name_error(words[0]);
@@ -357,14 +358,14 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
   ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};
   words.erase(words.begin(), words.begin() + 2);
 
-  // After the value may come a unit, "higher" or "lower", and how values of a run are combined.
-  // They are taken from the end, because only a unit is not known beforehand, and it is what is
-  // left.
+  // The words after the value are optional. Those with a fixed spelling are removed from the end,
+  // and what is left is the unit.
   reported.combine = take_combine(words);
   take_direction(words, reported.metric);
 
-  // Without a word for the unit, the value may have one.
-  if (words.empty()) {
+  // Without a word for the unit, the value itself may end with one: "12ms".
+  const bool has_unit_word = !words.empty();
+  if (!has_unit_word) {
     if (auto unit = find_unit_in(reported.value)) reported.metric.unit = *std::move(unit);
     return reported;
   }

@@ -95,27 +95,30 @@ bool has_other_value(const Command& command, const Command& other) {
 
 // A command that the user typed with a parameter is run with several values, as several commands:
 // its instances. The user chose a typed command as the reference, and each other command is
-// compared with the instance that fits it.
+// compared with the instance that fits it. `typed`: index of the chosen typed command.
 Reference pair_by_parameters(std::span<const Command> commands, std::size_t typed) {
   Reference reference;
-  const std::vector<std::size_t> instances = find_instances(commands, typed);
-  if (instances.empty()) return reference;
+  const std::vector<std::size_t> instance_indices = find_instances(commands, typed);
+  if (instance_indices.empty()) return reference;
 
   // With a single typed command, there is nothing with which its instances could be paired. Tables
   // still show how they differ from the first one.
-  if (instances.size() == commands.size()) {
-    reference.is_for_tables_only = commands.size() > 1 && !commands.front().parameters.empty();
+  const bool is_only_typed_command = instance_indices.size() == commands.size();
+  if (is_only_typed_command) {
+    const bool has_parameters = !commands.front().parameters.empty();
+    reference.is_for_tables_only = commands.size() > 1 && has_parameters;
     return reference;
   }
 
-  // A command that is its own reference is compared with nothing. There may be thousands of values,
-  // so the instances are looked up in a map.
-  const Instances fitting{.commands = commands,
-                          .indices = instances,
-                          .by_values = index_by_values(commands, instances)};
+  // There may be thousands of values, so the instances are looked up in a map.
+  const Instances instances{.commands = commands,
+                            .indices = instance_indices,
+                            .by_values = index_by_values(commands, instance_indices)};
+
+  // An instance becomes its own reference, which means that it is compared with nothing.
   for (std::size_t c = 0; c < commands.size(); ++c) {
     const bool is_instance = commands[c].typed_command_index == typed;
-    reference.indices.push_back(is_instance ? c : fitting.find_fitting(c));
+    reference.indices.push_back(is_instance ? c : instances.find_fitting(c));
   }
   return reference;
 }

@@ -366,13 +366,15 @@ std::vector<std::string> nearest_names(std::string_view name,
   return names;
 }
 
+// Finds out if a command that runs without a shell would need one. Returns the first shell syntax
+// that quotes do not protect, such as "$HOME"; "" if there is none.
 std::string shell_syntax_in(std::string_view text) {
-  // Finds out if a command that runs without a shell would need one. Most texts have none of the
-  // characters with which shell syntax begins, and need no closer look.
+  // Most texts have none of the characters with which shell syntax begins.
   if (text.find_first_of("$`&|><*~{;") == std::string_view::npos) return "";
 
-  // A command such as sh -c "echo $HOME" runs a shell itself, which expands what is in the quotes.
-  const bool has_shell_in_command = runs_shell(text);
+  // A command such as sh -c "echo $HOME" runs a shell itself, which expands what is in double
+  // quotes.
+  const bool inner_shell_expands = runs_shell(text);
   bool in_double_quotes = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -381,10 +383,10 @@ std::string shell_syntax_in(std::string_view text) {
     } else if (c == '"') {
       in_double_quotes = !in_double_quotes;
     } else if (c == '\'' && !in_double_quotes) {
-      // Single quotes protect everything up to the closing one.
+      // Single quotes protect everything up to the closing one, or else up to the end.
       i = text.find('\'', i + 1);
       if (i == std::string_view::npos) return "";
-    } else if (in_double_quotes && has_shell_in_command) {
+    } else if (in_double_quotes && inner_shell_expands) {
       continue;
     } else if (std::string found = find_syntax(text, i, in_double_quotes); !found.empty()) {
       return found;
@@ -394,21 +396,26 @@ std::string shell_syntax_in(std::string_view text) {
   return "";
 }
 
+// Splits a text into words as a shell does, by blanks, quotes and backslashes, but expands nothing.
 Result<std::vector<std::string>> split_words(std::string_view text) {
+  constexpr char none = '\0';
+  char open_quote = none;
   WordList words;
-  char quote = '\0';  // the quote that is open; '\0' if none is
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
+    if (open_quote == none && is_word_blank(c)) {
       words.end_word();
-    } else if (is_escape(text, at, quote)) {
+    } else if (is_escape(text, at, open_quote)) {
+      // The backslash is dropped. At the end of a line, the line's end is dropped, too, because the
+      // backslash joins the line to the next one.
       ++at;
-      // A backslash at the end of a line joins it to the next line, so both characters vanish.
-      if (text[at] != '\n') words.add_to_word(text.substr(at, 1));
-    } else if (c == '\\' && quote == '\0') {
+      const char escaped = text[at];
+      if (escaped != '\n') words.add_to_word(text.substr(at, 1));
+    } else if (c == '\\' && open_quote == none) {
+      // Outside of quotes, only a backslash that ends the text escapes nothing.
       return Error{"ends in a backslash", "write \\\\ for the character itself"};
-    } else if (is_quote(c, quote)) {
-      quote = quote == '\0' ? c : '\0';
+    } else if (is_quote(c, open_quote)) {
+      open_quote = open_quote == none ? c : none;
       words.add_to_word("");  // a pair of quotes is a word even if nothing is between them
     } else {
       const std::string_view ordinary = find_ordinary(text, at);
@@ -417,7 +424,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     }
   }
 
-  if (quote != '\0') return make_unclosed_quote_error(quote);
+  if (open_quote != none) return make_unclosed_quote_error(open_quote);
   words.end_word();
   return std::move(words.ended);
 }

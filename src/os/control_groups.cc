@@ -270,13 +270,16 @@ Result<MountedGroup> find_own_group(SettingFiles& files) {
 /// parent to the root group, whose path is "". If lauka is in the root group, tries that alone.
 Result<std::unique_ptr<MemoryGroups>> open_groups_above(SettingFiles& files,
                                                         const MountedGroup& own) {
-  const std::string own_folder = own.hierarchy + own.path;  // gets what outlives its run
+  // Processes that outlive their run are moved there.
+  const std::string own_folder = own.hierarchy + own.path;
   std::string ancestor_path = own.path;
   std::optional<Error> reported_obstacle;
 
   while (true) {
-    const std::size_t parent_size = ancestor_path.empty() ? 0 : ancestor_path.rfind('/');
-    ancestor_path.resize(parent_size);
+    // Goes up to the parent. The root group has none.
+    const bool is_root_group = ancestor_path.empty();
+    if (!is_root_group) ancestor_path.resize(ancestor_path.rfind('/'));
+
     const std::string folder = own.hierarchy + ancestor_path;
     auto groups = std::make_unique<RunGroups>(files, folder, own_folder);
 
@@ -286,13 +289,13 @@ Result<std::unique_ptr<MemoryGroups>> open_groups_above(SettingFiles& files,
       return std::unique_ptr<MemoryGroups>(std::move(groups));
     }
 
-    // Only one obstacle is reported. That of a group which passes on the memory controller helps
-    // the user most, because such a group was nearly usable.
+    // Only one obstacle is reported. A group that passes on the memory controller was nearly
+    // usable, so its obstacle helps the user most.
     if (!reported_obstacle || is_memory_passed_on(files, folder))
       reported_obstacle = std::move(obstacle);
 
-    const bool was_root_group = ancestor_path.empty();
-    if (was_root_group) return *reported_obstacle;
+    const bool is_last_ancestor = ancestor_path.empty();
+    if (is_last_ancestor) return *reported_obstacle;
   }
 }
 

@@ -147,8 +147,8 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open_inherited(const std::string
   return output;
 }
 
-/// Opens a temporary file if possible, or else the file at the user's `target`, which resolves to
-/// target_. Opens both if the temporary file cannot take the target's place.
+/// Opens a temporary file if possible, or else the file at the user's `target`. Opens both if the
+/// temporary file cannot take the target's place. target_ is `target` without links.
 Result<void> ExportFile::open_path(const std::string& target) {
   struct stat old_file {};
   const bool exists = stat(target.c_str(), &old_file) == 0;
@@ -156,18 +156,19 @@ Result<void> ExportFile::open_path(const std::string& target) {
   if (write_error != 0) return make_write_error(target, write_error);
 
   const bool wants_temporary = !exists || has_contents_to_keep(target_, old_file);
-  if (wants_temporary) open_temporary();
+  if (wants_temporary) open_temporary();  // sets file_, unless this fails
 
   const bool has_temporary = wants_temporary && bool(file_);
-  if (!has_temporary) {
-    // A target that does not exist cannot be created either. Its errno is from open_temporary().
-    if (exists) file_ = Descriptor(open_target(target));
-    if (!file_) return make_write_error(target, errno);
-    if (wants_temporary)
-      note_ = make_overwrite_note(target, "no file can be created in its folder");
-  } else if (exists) {
-    return prepare_replacing(target, old_file);
+  if (has_temporary) {
+    if (exists) return prepare_replacing(target, old_file);
+    return {};
   }
+
+  // Where no temporary file can be created, neither can a missing target. Then errno is still the
+  // one of open_temporary().
+  if (exists) file_ = Descriptor(open_target(target));
+  if (!file_) return make_write_error(target, errno);
+  if (wants_temporary) note_ = make_overwrite_note(target, "no file can be created in its folder");
   return {};
 }
 

@@ -230,6 +230,8 @@ class PathWalk {
   std::vector<std::filesystem::path> parts_left_;  // in reverse order: the next part is the last
 };
 
+// Walks one part further. Returns the path of a link, whose target the caller walks next; empty if
+// the part is no link.
 std::filesystem::path PathWalk::take_step() {
   const std::filesystem::path part = std::move(parts_left_.back());
   parts_left_.pop_back();
@@ -239,12 +241,12 @@ std::filesystem::path PathWalk::take_step() {
     return {};
   }
 
-  // Only the last part can stand for a descriptor, as in /dev/fd/3. If the path ends with a link,
-  // the last part of the link's target may do so, too.
+  // Only the last part can stand for a descriptor, as in /dev/fd/3. It may also be the last part of
+  // a link's target.
   const auto descriptor = find_descriptor_in(walked_, part.string());
   if (descriptor && parts_left_.empty()) resolved_.descriptor = descriptor;
 
-  // The first part of an absolute path, also of a link's target, is "/".
+  // The first part of an absolute path is "/". The target of a link may be absolute, too.
   std::filesystem::path next = part.is_absolute() ? part : walked_ / part;
   struct stat link {};
   const bool is_link = lstat(next.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
@@ -283,15 +285,17 @@ Error make_foreign_link_error(const std::string& target, const std::string& fore
           "name another file"};
 }
 
-// Walks the path part by part. realpath() would fail for a file that does not exist yet, and would
-// not show the links on the way. Some links stand for a descriptor. Others may be traps: with a
-// link in /tmp, another user could make lauka overwrite a file of this user.
+// Returns the path without links, and what was found on the way: a link that stands for a
+// descriptor, or one that may be a trap. With a link in /tmp, another user could make lauka
+// overwrite a file of this user. realpath() would not show the links, and would fail for a file
+// that does not exist yet.
 ResolvedPath resolve(const std::string& path) {
   constexpr int most_links = 40;  // the limit of Linux, which also ends loops
 
   std::error_code error;
   const std::filesystem::path absolute_path = std::filesystem::absolute(path, error);
-  if (error) return {path};
+  if (error) return {.path = path};
+
   PathWalk walk(path);
   walk.add_parts_of(absolute_path);
 
@@ -307,7 +311,8 @@ ResolvedPath resolve(const std::string& path) {
 
   // If the last link cannot be read, or with too many links, the path stays as it was given.
   ResolvedPath resolved = walk.resolved();
-  if (!error && walk.is_over()) resolved.path = walk.walked();
+  const bool is_walked_to_end = !error && walk.is_over();
+  if (is_walked_to_end) resolved.path = walk.walked();
   return resolved;
 }
 
@@ -337,7 +342,8 @@ Result<InputFile> InputFile::open(const std::string& path, std::size_t most_byte
   return InputFile(std::move(file), is_device ? std::min(most_bytes, kMebibyte) : most_bytes);
 }
 
-// Returns nothing both at the end of the file and after an error. Only the latter sets error_.
+// Returns the next bytes of the file, or none at its end. If reading fails, sets error_ and returns
+// none.
 std::string_view InputFile::next() {
   if (error_) return {};
   piece_.resize(kInputPieceBytes);
@@ -351,7 +357,7 @@ std::string_view InputFile::next() {
     return {};
   }
 
-  // The limit of size is enforced here, because a pipe does not tell its size in advance.
+  // The limit of the size is enforced here, because a pipe does not tell its size in advance.
   const auto count = static_cast<std::size_t>(read_bytes);
   if (count > bytes_allowed_) {
     error_ = make_size_error();

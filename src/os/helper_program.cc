@@ -96,12 +96,12 @@ void add_part(std::string_view bytes, std::size_t most_bytes, HelperProgram::Par
 
 }  // namespace
 
-/// A deadline. If lauka has been asked to end, update_time_left() sends SIGTERM to `group` once (0:
-/// no group), and leaves at most kTimeAfterInterrupt until the deadline. Also watches for stopped
-/// descendants of the group's leader.
-class HelperProgram::Deadline {
+/// Watches for what ends the wait for a program early: its deadline, and stopped descendants of the
+/// leader of `group`. If lauka has been asked to end, update_time_left() sends SIGTERM to `group`
+/// once (0: no group), and leaves at most kTimeAfterInterrupt until the deadline.
+class HelperProgram::Watch {
  public:
-  explicit Deadline(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}
+  explicit Watch(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}
 
   nanoseconds update_time_left() {
     const nanoseconds now = MonotonicClock().now();
@@ -138,20 +138,20 @@ class HelperProgram::Deadline {
   int lasting_stop_ = 0;
 };
 
+// Starts the program, which must end within `timeout` from now.
 void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
-  // If any of this fails, there is no process, and wait() says that the program was not started.
+  // If any of this fails, pid_ stays 0, and wait() answers that the program was not started.
   const auto path = find_program(spec);
   const Descriptor null_device(open("/dev/null", O_RDWR | O_CLOEXEC));
   Pipe output;
   Pipe start_failure;
   if (!path || !null_device || !output.open() || !start_failure.open()) return;
-  output_ = std::move(output.read_end);
 
   // All strings are made before fork, because the child must not allocate memory: another thread
   // of lauka may hold the allocator's lock, which the child would inherit.
-  const std::string launch_value;  // varies among the launches of a measured program only
+  const std::string no_launch_value;  // only a measured program has one
   std::vector<std::string> variables;
-  if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, launch_value);
+  if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, no_launch_value);
   const ExecStrings strings(spec.words, std::move(variables));
 
   const HelperPlan plan{.path = path->c_str(),
@@ -165,13 +165,14 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   if (pid < 0) return;
 
   pid_ = pid;
+  output_ = std::move(output.read_end);
   start_failure_ = std::move(start_failure.read_end);
   deadline_ = MonotonicClock().now() + timeout;
 }
 
-/// Reads the program's output to its end, and adds to `output` at most `most_bytes` bytes from the
-/// output's beginning or end. Returns false if time runs out or the program is stopped.
-bool HelperProgram::read_output(Deadline& deadline, std::size_t most_bytes, Part part,
+/// Reads the program's output to its end. Keeps at most `most_bytes` bytes of its beginning or end
+/// in `output`. Returns false if time runs out or the program is stopped.
+bool HelperProgram::read_output(Watch& watch, std::size_t most_bytes, Part part,
                                 std::string& output) const {
   std::array<char, 4096> piece;
 
@@ -180,19 +181,18 @@ bool HelperProgram::read_output(Deadline& deadline, std::size_t most_bytes, Part
     const bool was_over = is_over();
     const ssize_t count = read(output_.get(), piece.data(), piece.size());
     const bool is_closed = count == 0;
-    const bool is_empty = count < 0 && (errno == EAGAIN || errno == EINTR);
-    const bool has_failed = count < 0 && !is_empty;
+    const bool has_nothing_yet = count < 0 && (errno == EAGAIN || errno == EINTR);
+    const bool has_failed = count < 0 && !has_nothing_yet;
 
-    // A descendant may keep the pipe open after the program's end. The output ends with the
-    // program.
-    if (is_closed || has_failed || (is_empty && was_over)) return true;
+    // The output ends with the program, even if a descendant keeps the pipe open.
+    if (is_closed || has_failed || (has_nothing_yet && was_over)) return true;
 
-    const nanoseconds left = deadline.update_time_left();
-    if (left <= nanoseconds(0)) return false;
+    const nanoseconds time_left = watch.update_time_left();
+    if (time_left <= nanoseconds(0)) return false;
 
-    if (is_empty) {
-      if (has_stopped(deadline)) return false;
-      wait_for_bytes(output_.get(), left);
+    if (has_nothing_yet) {
+      if (has_stopped(watch)) return false;
+      wait_for_bytes(output_.get(), time_left);
       continue;
     }
 
@@ -217,51 +217,54 @@ int HelperProgram::stop_signal() const {
 }
 
 /// True if the program, or a descendant for a while, is stopped.
-bool HelperProgram::has_stopped(Deadline& deadline) const {
-  return stop_signal() != 0 || deadline.stop_signal_of_descendant() != 0;
+bool HelperProgram::has_stopped(Watch& watch) const {
+  return stop_signal() != 0 || watch.stop_signal_of_descendant() != 0;
 }
 
 /// Waits for the end of the program; returns false if time runs out or the program is stopped. The
 /// ended program stays a zombie, so that its id is not reused.
-bool HelperProgram::wait_for_end(Deadline& deadline) const {
+bool HelperProgram::wait_for_end(Watch& watch) const {
   for (;;) {
     if (is_over()) return true;
-    if (deadline.update_time_left() <= nanoseconds(0) || has_stopped(deadline)) return false;
+    if (watch.update_time_left() <= nanoseconds(0) || has_stopped(watch)) return false;
     sleep_for(kPollInterval);
   }
 }
 
 /// Returns the outcome of a program that has not ended in time: the program or a descendant was
 /// stopped, or if neither was, time has run out.
-Outcome HelperProgram::find_outcome_without_end(const Deadline& deadline) const {
+Outcome HelperProgram::find_outcome_without_end(const Watch& watch) const {
   const int own_stop = stop_signal();
-  const int stop = own_stop != 0 ? own_stop : deadline.last_stop_of_descendant();
+  const int stop = own_stop != 0 ? own_stop : watch.last_stop_of_descendant();
   if (stop != 0) return Stopped{stop};
   return TimedOut{};
 }
 
+// Waits for the end of the program, and kills it if it is late or stopped. Returns its outcome, and
+// at most `most_bytes` bytes from the beginning or end of its output.
 HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   const bool was_started = pid_ != 0;
   if (!was_started) return {NotStarted{}};
 
-  Answer answer{.outcome = TimedOut{}};
-  Deadline deadline(deadline_, pid_);
-  const bool has_ended =
-      read_output(deadline, most_bytes, part, answer.output) && wait_for_end(deadline);
+  Answer answer{.outcome = TimedOut{}};  // stays so only if the status of the program is unknown
+  Watch watch(deadline_, pid_);
+  const bool has_ended = read_output(watch, most_bytes, part, answer.output) && wait_for_end(watch);
   if (!has_ended) {
-    answer.outcome = find_outcome_without_end(deadline);
+    answer.outcome = find_outcome_without_end(watch);
     kill_it();
     return answer;
   }
 
   int status = 0;
-  const bool is_known = waitpid(std::exchange(pid_, 0), &status, 0) > 0;  // else stays TimedOut
+  const pid_t ended_pid = std::exchange(pid_, 0);
+  const bool is_known = waitpid(ended_pid, &status, 0) > 0;
   if (is_known && WIFEXITED(status)) answer.outcome = Exited{WEXITSTATUS(status)};
   if (is_known && WIFSIGNALED(status)) answer.outcome = Signalled{WTERMSIG(status)};
 
   // A child that could not execute the program has exited, too, and left the reason in the pipe.
   NotStarted reason;
-  if (read(start_failure_.get(), &reason, sizeof reason) == sizeof reason) answer.outcome = reason;
+  const bool has_reason = read(start_failure_.get(), &reason, sizeof reason) == sizeof reason;
+  if (has_reason) answer.outcome = reason;
   return answer;
 }
 
@@ -269,8 +272,8 @@ void HelperProgram::kill_it() {
   if (pid_ == 0) return;
   kill(-pid_, SIGKILL);
   kill(pid_, SIGKILL);  // the program may have left its group
-  Deadline deadline(MonotonicClock().now() + kMaxDyingTime);
-  while (!is_over() && deadline.update_time_left() > nanoseconds(0)) sleep_for(kPollInterval);
+  Watch watch(MonotonicClock().now() + kMaxDyingTime);
+  while (!is_over() && watch.update_time_left() > nanoseconds(0)) sleep_for(kPollInterval);
   if (is_over()) waitpid(pid_, nullptr, 0);
   pid_ = 0;
 }

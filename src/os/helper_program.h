@@ -35,15 +35,14 @@ class HelperProgram : NonCopyable {
   Answer wait(std::size_t most_bytes, Part part = Part::Beginning);
 
  private:
-  class Deadline;
+  class Watch;
 
-  bool read_output(Deadline& deadline, std::size_t most_bytes, Part part,
-                   std::string& output) const;
+  bool read_output(Watch& watch, std::size_t most_bytes, Part part, std::string& output) const;
   bool is_over() const;
   int stop_signal() const;
-  bool has_stopped(Deadline& deadline) const;
-  bool wait_for_end(Deadline& deadline) const;
-  Outcome find_outcome_without_end(const Deadline& deadline) const;
+  bool has_stopped(Watch& watch) const;
+  bool wait_for_end(Watch& watch) const;
+  Outcome find_outcome_without_end(const Watch& watch) const;
   void kill_it();
 
   pid_t pid_ = 0;

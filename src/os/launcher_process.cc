@@ -152,8 +152,8 @@ bool use_cpus_of(const SharedProgram& program) {
   const SharedProgram& program = *plan.program;
   setpgid(0, plan.group);
 
-  // Joins the control group with lauka's own rights, before the change of user. If this fails, the
-  // run goes on, and the group tells nothing about it.
+  // Joins the control group with lauka's own rights, before the change of user. "0" stands for the
+  // process that writes it. If this fails, the run goes on without its group.
   if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
   if (program.user != nullptr && !become_user(*program.user)) give_up(plan, LaunchStep::BecomeUser);
   if (program.folder != nullptr && chdir(program.folder) != 0)
@@ -231,19 +231,20 @@ class Jobs {
   /// Runs all copies, and writes into the shared memory how they ended. If one copy decides the
   /// outcome of the run early, kill_all() kills the other copies and this process.
   void run_all() {
-    for (std::uint32_t job = 0; job < plan_.program->jobs; ++job) {
-      if (!start_job(job)) return;
+    const std::uint32_t copy_count = plan_.program->jobs;
+    for (std::uint32_t copy = 0; copy < copy_count; ++copy) {
+      if (!start_copy_or_kill_all(copy)) return;
     }
 
-    std::uint32_t running_count = plan_.program->jobs;
+    std::uint32_t running_count = copy_count;
     while (running_count > 0) {
       int status = 0;
       const pid_t changed_copy = waitpid(-1, &status, WUNTRACED);
       const bool was_interrupted = changed_copy < 0 && errno == EINTR;
       if (was_interrupted) continue;
-      if (changed_copy < 0) break;
+      if (changed_copy < 0) break;  // there is no copy to wait for
 
-      // Nothing would continue a stopped copy.
+      // Nothing would continue a stopped copy, so the run ends.
       if (WIFSTOPPED(status)) {
         kill_all(Stopped{WSTOPSIG(status)});
         return;
@@ -264,8 +265,8 @@ class Jobs {
 
  private:
   /// Starts one copy. If this fails, kills all copies and returns false.
-  bool start_job(std::uint32_t job) {
-    write_number(job);
+  bool start_copy_or_kill_all(std::uint32_t copy) {
+    write_number(copy);
     // Opens the input again for each copy, because the copies would otherwise share a file
     // position.
     const int common = plan_.files.input;
@@ -273,7 +274,7 @@ class Jobs {
     if (own) plan_.files.input = own.get();
     const pid_t pid = start_child_retrying_busy_file(plan_);
     plan_.files.input = common;
-    if (job == 0) shared_.first_executed_at_ns = executed_at_ns_;
+    if (copy == 0) shared_.first_executed_at_ns = executed_at_ns_;
     if (pid > 0 && plan_.error_number == 0) {
       ++shared_.started_count;
       return true;
@@ -283,10 +284,10 @@ class Jobs {
     return false;
   }
 
-  void write_number(std::uint32_t job) const {
+  void write_number(std::uint32_t copy) const {
     char* digits = plan_.program->environment.job_digits;
     if (digits == nullptr) return;
-    *std::to_chars(digits, digits + kJobDigits, job).ptr = '\0';
+    *std::to_chars(digits, digits + kJobDigits, copy).ptr = '\0';
   }
 
   static int reopen(int fd) {
@@ -337,7 +338,7 @@ pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs) {
 class LauncherProcess {
  public:
   explicit LauncherProcess(const LauncherSetup& setup)
-      : setup_(setup), state_(*setup.state), counters_(setup.perf_calls) {
+      : setup_(setup), state_(*setup.state), counters_(setup.counter_calls) {
     sigfillset(&all_signals_);
   }
 
@@ -361,27 +362,29 @@ class LauncherProcess {
   /// their results into the shared memory.
   void run_launches() {
     state_.ended_count = 0;
-    used_readings_ = 0;  // the memory for readings of counters is free again
+    used_readings_ = 0;  // the readings of the last batch may be overwritten
     const std::int64_t batch_began_ns = now_ns();
 
     for (std::size_t i = 0; i < state_.launch_count; ++i) {
       const SharedLaunch& launch = state_.launches[i];
 
-      // The first run starts however late it is, because a batch has at least one result.
+      // The first run starts however late it is, because a batch has at least one result. The limit
+      // counts from the beginning of the batch; 0: none.
       const bool has_limit = i > 0 && launch.latest_start_ns > 0;
       if (has_limit && now_ns() - batch_began_ns > launch.latest_start_ns) break;
 
       SharedEnded& ended = state_.ended[i];
       ended = SharedEnded{};
-      if (check_run_unwanted(setup_))
+      if (check_run_unwanted(setup_)) {
         ended.outcome = Cancelled{};
-      else
-        run_one(launch, prepare_end_state(i), ended);
+      } else {
+        SharedProcessState* const end_state = prepare_end_state(i);
+        run_one(launch, end_state, ended);
+      }
       state_.ended_count = i + 1;
 
-      const bool has_failed =
-          ended.counter_error != 0 || ends_batch(ended.outcome, state_.after_failure);
-      if (has_failed || state_.cancel) break;
+      const bool was_counted = ended.counter_error == 0;
+      if (!was_counted || ends_batch(ended.outcome, state_.after_failure) || state_.cancel) break;
     }
   }
 
@@ -414,25 +417,25 @@ class LauncherProcess {
     ChildPlan plan = make_plan(program, end_state, ended);
 
     // The environment may have a variable with another value in each run.
-    if (char** const entry = program.environment.launch_entry) *entry = launch.variable_entry;
+    if (char** const variable = program.environment.launch_entry) *variable = launch.variable_entry;
 
-    OpenedRunFiles opened;
-    execute_with_files(launch, plan, opened, ended);
+    OpenedRunFiles named_files;
+    execute_with_files(launch, plan, named_files, ended);  // opens the plan's control group, too
 
     // Stored output reaches its destination only now, so that nothing can slow down the run.
-    if (program.is_output_stored) setup_.files->pass_on(program.sink, opened.output.get());
-    opened = OpenedRunFiles{};  // closes the files
+    if (program.is_output_stored) setup_.files->pass_on(program.sink, named_files.output.get());
+    named_files = OpenedRunFiles{};  // closes the files
     if (plan.control_group >= 0) close(plan.control_group);
     count_left_behind(ended);
 
     ended.time_with_preparation = std::chrono::nanoseconds(now_ns() - ended.began_ns);
   }
 
-  /// Opens the files of a run into `opened`, and executes the program if none is missing.
-  void execute_with_files(const SharedLaunch& launch, ChildPlan& plan, OpenedRunFiles& opened,
+  /// Opens the files of a run into `named_files`, and executes the program if none is missing.
+  void execute_with_files(const SharedLaunch& launch, ChildPlan& plan, OpenedRunFiles& named_files,
                           SharedEnded& ended) {
     const SharedProgram& program = *launch.program;
-    if (const auto failed = open_files(program, setup_, opened, plan.files)) {
+    if (const auto failed = open_files(program, setup_, named_files, plan.files)) {
       ended.outcome = *failed;
       return;
     }
@@ -565,33 +568,43 @@ class LauncherProcess {
   /// Waits for the next look at a run, and kills the run if it must not go on. Returns true if the
   /// run has ended, or is given up.
   bool is_over_at_next_look(WatchedRun& run) {
+    // A run that must die was killed at an earlier look.
     const bool was_killed = run.must_die();
     const int signal = wait_for_next_look(run);
 
     int status = 0;
     rusage used{};
-    const pid_t changed = wait4(run.pid, &status, WNOHANG | WUNTRACED, &used);
-    if (changed < 0) {
+    const pid_t changed_pid = wait4(run.pid, &status, WNOHANG | WUNTRACED, &used);
+    const bool has_changed = changed_pid > 0;
+    const bool is_stopped = has_changed && WIFSTOPPED(status);
+    const bool has_ended = has_changed && !is_stopped;
+
+    // Nothing is known of a process that cannot be waited for, as if it had not been started.
+    const bool cannot_wait = changed_pid < 0;
+    if (cannot_wait) {
       run.ended.outcome = NotStarted{LaunchStep::Fork, errno};
       return true;
     }
 
     if (!was_killed) note_lateness(run);
-    const bool has_ended = changed > 0 && !WIFSTOPPED(status);
     if (has_ended) {
       note_end(status, used, run);
       return true;
     }
 
     if (!was_killed) {
-      if (changed > 0) run.ended.outcome = Stopped{WSTOPSIG(status)};
+      if (is_stopped) run.ended.outcome = Stopped{WSTOPSIG(status)};
       kill_if_needed(run);
     }
-    if (run.looked_at_ns >= run.give_up_ns) {
+
+    const bool must_give_up = run.looked_at_ns >= run.give_up_ns;
+    if (must_give_up) {
       run.ended.surviving_pid = run.pid;
       return true;
     }
-    if (signal == SIGALRM) setup_.files->drop_old_output(run.plan.program->is_output_stored);
+
+    const bool is_housekeeping_due = signal == SIGALRM;
+    if (is_housekeeping_due) setup_.files->drop_old_output(run.plan.program->is_output_stored);
     return false;
   }
 
@@ -812,9 +825,10 @@ std::optional<ProcessState> make_process_state(const SharedProcessState& state) 
   ProcessState result{.nice = state.nice,
                       .scheduling_policy = scheduling_policy_name(state.scheduling_policy)};
 
-  // The affinity is a mask with one bit for each CPU, in words.
-  constexpr std::size_t bits_of_word = 8 * sizeof(unsigned long);
-  for (std::size_t cpu = 0; cpu < 8 * state.cpus_bytes; ++cpu) {
+  // The mask of CPUs has one bit for each CPU, in words.
+  constexpr std::size_t bits_of_byte = 8;
+  constexpr std::size_t bits_of_word = bits_of_byte * sizeof(unsigned long);
+  for (std::size_t cpu = 0; cpu < bits_of_byte * state.cpus_bytes; ++cpu) {
     const unsigned long word = state.cpus[cpu / bits_of_word];
     const bool is_allowed = (word >> (cpu % bits_of_word) & 1U) != 0;
     if (is_allowed) result.cpus.push_back(static_cast<std::uint32_t>(cpu));
@@ -909,26 +923,32 @@ int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
   return 0;
 }
 
-/// Writes the readings of a group, all of which come from one read of its leader. The group's
-/// members follow the leader in the set. Returns 0 or errno.
+/// Reads the counters of a group, all at once by its leader, and writes one reading for each of
+/// them. The other members of the group follow the leader in the set. Returns 0 or errno.
 int LauncherCounters::read_group(const SharedCounters& set, std::size_t leader,
                                  Reading* readings) const {
-  // Number of counters, time enabled, time running, then one value for each counter.
+  // The kernel returns the number of counters, the time enabled, the time running, then one value
+  // for each counter.
   constexpr std::size_t enabled_at = 1;
   constexpr std::size_t running_at = 2;
   constexpr std::size_t values_at = 3;
-  std::array<std::uint64_t, values_at + kMaxCounters> group{};
-  const long words = calls_->read_counter(set.descriptors[leader], group.data(), group.size());
-  if (words < 0) return static_cast<int>(-words);
+  std::array<std::uint64_t, values_at + kMaxCounters> words{};
+  const long count_or_error =
+      calls_->read_counter(set.descriptors[leader], words.data(), words.size());
+  if (count_or_error < 0) return static_cast<int>(-count_or_error);
+  const auto word_count = static_cast<std::size_t>(count_or_error);
 
   // The values come in the order in which the group's counters were opened, the leader's first.
   std::size_t next_value = values_at;
   for (std::size_t member = leader; member < set.count; ++member) {
-    if (set.requests[member].leader != leader) continue;
-    if (next_value >= static_cast<std::size_t>(words)) return EIO;
-    readings[member] = Reading{.value = group[next_value++],
-                               .enabled_ns = group[enabled_at],
-                               .running_ns = group[running_at]};
+    const bool is_of_group = set.requests[member].leader == leader;
+    if (!is_of_group) continue;
+
+    const bool is_value_missing = next_value >= word_count;
+    if (is_value_missing) return EIO;
+    readings[member] = Reading{.value = words[next_value++],
+                               .enabled_ns = words[enabled_at],
+                               .running_ns = words[running_at]};
   }
   return 0;
 }

@@ -169,7 +169,7 @@ struct InitialSignals {
 
 struct LauncherSetup {
   SharedState* state = nullptr;
-  const LinuxCalls* perf_calls = nullptr;
+  const LinuxCalls* counter_calls = nullptr;
   InitialSignals started_with{};
   pid_t parent = 0;
   int socket = -1;  ///< a byte from lauka starts a batch; a byte to lauka reports the batch's end

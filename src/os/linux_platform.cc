@@ -199,17 +199,22 @@ class FilesBelow final : public SettingFiles {
                    "restore by hand what was tuned, then remove this file"};
     };
 
-    const Descriptor file = open(path, O_RDONLY | O_NONBLOCK);
-    if (!file && errno == ENOENT) return std::optional<std::string>{};
-    struct stat about {};
-    if (!file || fstat(file.get(), &about) != 0)
+    const auto make_system_refusal = [&] {
       return make_refusal(std::generic_category().message(errno));
-    if (const std::string why = why_not_trusted(about); !why.empty()) return make_refusal(why);
+    };
+
+    const Descriptor file = open(path, O_RDONLY | O_NONBLOCK);
+    const bool is_missing = !file && errno == ENOENT;
+    if (is_missing) return std::optional<std::string>{};
+
+    struct stat journal {};
+    if (!file || fstat(file.get(), &journal) != 0) return make_system_refusal();
+    if (const std::string why = why_not_trusted(journal); !why.empty()) return make_refusal(why);
 
     // A part of a journal would restore only some of the settings.
     auto text = read_rest(file.get(), max_bytes);
-    if (!text) return make_refusal(std::generic_category().message(errno));
-    const bool is_whole = static_cast<off_t>(text->size()) == about.st_size;
+    if (!text) return make_system_refusal();
+    const bool is_whole = static_cast<off_t>(text->size()) == journal.st_size;
     if (!is_whole) return make_refusal("it could not be read to its end");
     return text;
   }
@@ -417,7 +422,7 @@ int find_stop_signal(std::span<const std::string_view> fields) {
 bool read_process_facts(pid_t pid, const TickConverter& ticks, ProcessFacts& facts) {
   const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
 
-  // Field 2 is the name in brackets. The last bracket ends it, because the name may contain some.
+  // Field 2 is the name in brackets. The name may contain brackets, so the last one ends the field.
   const std::size_t end_of_name = line.rfind(')');
   if (end_of_name == std::string::npos) return false;
 
@@ -430,11 +435,13 @@ bool read_process_facts(pid_t pid, const TickConverter& ticks, ProcessFacts& fac
   const std::string_view state = fields[kStateAt];
   const bool has_ended = state == "Z" || state == "X";
   const bool is_stopped = state == "T";
+
+  // The kernel tells only the tick in which the process started. Its end is the latest possible
+  // start.
   facts = {.parent = static_cast<pid_t>(*parent),
            .is_zombie = has_ended,
-           .started_ns = ticks.end_of_tick_ns(static_cast<std::int64_t>(*start_tick))};
-
-  if (is_stopped) facts.stop_signal = find_stop_signal(fields);
+           .started_ns = ticks.end_of_tick_ns(static_cast<std::int64_t>(*start_tick)),
+           .stop_signal = is_stopped ? find_stop_signal(fields) : 0};
   return true;
 }
 

@@ -132,11 +132,13 @@ int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* seen_path,
   const std::string program = seen_path;
   std::optional<DebugLink> debug_link;
   if (link != nullptr) debug_link = DebugLink{.name = link, .checksum = checksum};
-  const std::string own_root;  // "", because paths begin with "/"
 
-  // Without a container, both roots are the same.
-  for (const std::string& root :
-       {root_of_process(opened_path == nullptr ? "" : opened_path, program), own_root}) {
+  // Without a container, both roots are the same: "", because paths begin with "/".
+  const std::string lauka_root;
+  const std::string process_root =
+      root_of_process(opened_path == nullptr ? "" : opened_path, program);
+
+  for (const std::string& root : {process_root, lauka_root}) {
     DebugFile debug = find_debug_file_below(root, program, build_id, debug_link);
     if (!debug.file) continue;
 

@@ -304,25 +304,26 @@ class PosixLauncher final : public Launcher {
     return static_cast<CounterSetId>(counter_sets_.size() - 1);
   }
 
-  /// Hands a batch to the launcher process, hears its runs until it has ended, and collects the
-  /// results.
+  /// Hands a batch to the launcher process, reads output and samples of its runs until it has
+  /// ended, and returns the results.
   Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
     if (launcher_error_) return *launcher_error_;  // the launcher process has died
-    launches = launches.first(std::min(launches.size(), kMaxBatch));
-    if (auto written = write_request(launches, after_failure); !written) return written.error();
+    const auto batch = launches.first(std::min(launches.size(), kMaxBatch));
+    if (auto written = write_request(batch, after_failure); !written) return written.error();
 
     // A launch with a listener for output or samples is alone in its batch, so it is the first.
-    const Launch& first = launches.front();
+    const Launch& first = batch.front();
     OpenedRunFiles named_files;
     SampleRings rings(sampling_calls_);
-    if (const auto not_started = prepare_hearing(first, named_files, rings))
+    if (const auto not_started = open_files_and_rings(first, named_files, rings))
       return std::vector{*not_started};
 
-    const std::int64_t began_ns = now_ns();
-    const bool heeds_interrupts = std::ranges::none_of(launches, &Launch::goes_on_after_interrupt);
+    const std::int64_t batch_began_ns = now_ns();
+    const bool heeds_interrupts = std::ranges::none_of(batch, &Launch::goes_on_after_interrupt);
     const int error = run_batch(heeds_interrupts, tick, rings, first.sample_listener);
-    if (error != 0) return clean_up_after_launcher(error, began_ns);
+    const bool is_launcher_lost = error != 0;
+    if (is_launcher_lost) return clean_up_after_launcher(error, batch_began_ns);
 
     // The rings and pipes still hold what came last, just before the launcher's answer.
     if (first.sample_listener != nullptr) end_sampling(rings, *first.sample_listener);
@@ -419,10 +420,10 @@ class PosixLauncher final : public Launcher {
     return rings.open(std::bit_cast<PerfEventAttr>(request.attributes), pid_, ++sampled_runs_);
   }
 
-  /// Opens what lauka hears of a run while it goes on: its output and its samples. Returns the run
-  /// as it ended if it cannot start; else nullopt.
-  std::optional<Ended> prepare_hearing(const Launch& launch, OpenedRunFiles& named_files,
-                                       SampleRings& rings) {
+  /// Opens what lauka reads of a run while it goes on: its output, and the rings of its samples.
+  /// Returns the run as it ended if it cannot start; else nullopt.
+  std::optional<Ended> open_files_and_rings(const Launch& launch, OpenedRunFiles& named_files,
+                                            SampleRings& rings) {
     Ended not_started;
     if (const auto failed = open_files_of_listened(launch, named_files)) {
       not_started.outcome = *failed;
@@ -458,11 +459,12 @@ class PosixLauncher final : public Launcher {
   /// if the launcher cannot be reached.
   int run_batch(bool heeds_interrupts, const ProgressCallback& tick, SampleRings& rings,
                 SampleListener* samples) {
-    // Signals arrive only while lauka waits. Ctrl-Z suspends lauka after the batch, and the user is
-    // told so meanwhile.
+    // With the hold, signals arrive only while lauka waits. Ctrl-Z suspends lauka after the batch,
+    // and the user is told so meanwhile.
     SignalHold hold;
-    const char byte = 'r';  // the launcher ignores which byte wakes it
-    if (send(socket_.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
+    const char any_byte = 'r';
+    const bool was_asked = send(socket_.get(), &any_byte, 1, MSG_NOSIGNAL) == 1;
+    if (!was_asked) return errno;
 
     BatchEvents events(socket_.get(), files_.pipe_read_ends(), rings.descriptors());
     bool was_cancelled = false;
@@ -472,14 +474,18 @@ class PosixLauncher final : public Launcher {
         was_cancelled = true;
       }
 
-      const int ready = wait_or_work(events, hold, tick, samples);
-      if (ready < 0 && errno != EINTR) return errno;
+      const int ready_count = wait_or_work(events, hold, tick, samples);
+      if (ready_count < 0 && errno != EINTR) return errno;
       if (samples != nullptr) rings.move_to(*samples);
-      if (ready <= 0) continue;
+
+      const bool has_event = ready_count > 0;
+      if (!has_event) continue;
 
       if (events.has_output()) {
         read_pipes();
-        hold.let_through();  // ppoll may let no signals in while there is something to read
+
+        // While there is always something to read, ppoll may let no signals in.
+        hold.let_through();
       }
       if (events.has_answer()) return read_answer();
     }
@@ -610,10 +616,12 @@ class PosixLauncher final : public Launcher {
   Ended collect_run(std::size_t run_index, AfterFailure after_failure) {
     const SharedEnded& shared = state_->ended[run_index];
     const SharedProgram& program = *state_->launches[run_index].program;
-    last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;  // for later questions
+
+    // error_output_end() needs to know where the output of this run went.
+    last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;
 
     // Some processes may have left the killed run's process group. They must not use the CPU during
-    // the next run. A run that was cancelled before it began has none.
+    // the next run. A run that was cancelled before it began has no processes.
     const EndCause cause = find_end_cause(shared);
     int surviving_descendant = 0;
     if (cause.was_killed && shared.began_ns != 0)
@@ -621,14 +629,17 @@ class PosixLauncher final : public Launcher {
 
     Ended ended = make_ended(shared);
     ended.ended_by_listener = cause.listener_ns.has_value();
-    if (cause.was_killed) ended.outlived = 0;
+    if (cause.was_killed) ended.outlived = 0;  // what the run left has been killed
     ended.usage.wall_ns = find_wall_ns(shared, cause);
 
-    // A process that survived SIGKILL: the program's own, or one of its descendants. 0: none.
-    set_survivor(std::max(shared.surviving_pid, surviving_descendant), ended.outcome);
+    // The process that survived SIGKILL is the program's own, or one of its descendants. 0: none.
+    const int survivor = std::max(shared.surviving_pid, surviving_descendant);
+    set_survivor(survivor, ended.outcome);
 
     if (is_cancelled_by_signal(ended, after_failure)) ended.outcome = Cancelled{};
     add_readings(run_index, ended);
+
+    // The signal that ended a run for its listener is no failure of the run.
     if (ended.ended_by_listener) ended.outcome = outcome_by_listener(shared);
     return ended;
   }
@@ -719,7 +730,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   if (access("/dev/null", R_OK | W_OK) != 0)
     return system_error("lauka cannot use /dev/null", errno, "mount /dev, as containers do");
 
-  // Otherwise the socket could get the number of a standard stream that lauka was started without.
+  // If lauka was started without a standard stream, a socket could get the stream's number.
   fill_standard_descriptors();
   LauncherSockets sockets = open_sockets();
   RunFiles files;
@@ -730,7 +741,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   if (memory == MAP_FAILED) return system_error("lauka cannot reserve shared memory", errno);
 
   LauncherSetup setup = make_setup(memory, sockets, files);
-  setup.perf_calls = counter_calls;
+  setup.counter_calls = counter_calls;
   setup.after_lauka = after_lauka;
   const pid_t pid = fork_launcher(setup, sockets.lauka.get());
   if (pid < 0) return system_error("lauka cannot start its launcher process", errno);

@@ -180,25 +180,25 @@ struct DescribedFile {
   ProgramFile file{};
 };
 
-/// Follows the interpreters of scripts to the file that the kernel executes in the end, whose
-/// rights decide. The interpreter of a script may be a script, too. Returns nullopt if the file is
-/// unknown.
+/// Returns the file that the kernel executes in the end, whose rights decide. For a script, that is
+/// its interpreter, which may be a script, too. Returns nullopt if the file is unknown.
 std::optional<DescribedFile> find_executed_file(std::string path, const std::string& folder,
                                                 const LinuxCalls& calls) {
-  for (int nested_interpreters = 0; nested_interpreters <= kMaxInterpreters;
-       ++nested_interpreters) {
+  for (int followed = 0; followed <= kMaxInterpreters; ++followed) {
     auto file = calls.describe_program(path);
     if (!file) return std::nullopt;
 
     const std::string interpreter = parse_interpreter(file->first_bytes.value_or(""));
-    if (!interpreter.empty()) {
+    const bool is_script = !interpreter.empty();
+    if (is_script) {
       path = path_seen_from(folder, interpreter);
       continue;
     }
 
     // For a file in another format than ELF, the kernel may execute an interpreter that is
-    // registered for the format (binfmt_misc). A file that cannot be read may well be ELF.
-    const bool has_other_format = file->first_bytes && !file->first_bytes->starts_with("\177ELF");
+    // registered for the format (binfmt_misc). A file that cannot be read is taken for ELF.
+    constexpr std::string_view elf_magic = "\177ELF";
+    const bool has_other_format = file->first_bytes && !file->first_bytes->starts_with(elf_magic);
     if (has_other_format) return std::nullopt;
     return DescribedFile{.path = std::move(path), .file = *std::move(file)};
   }

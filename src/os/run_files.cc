@@ -314,8 +314,8 @@ void RegionPage::request_thread_counts() {
   memory_->page.counts_threads = 1;
 }
 
-// Reads what the program has noted, with lauka/region.h, in the memory that lauka shares with it.
-// The program may still be writing there.
+// Reads what the program has noted about its region, with lauka/region.h, in the memory that lauka
+// shares with it. The program may still be writing there.
 RegionUse RegionPage::use() const {
   RegionUse use;
   const bool was_handed_down = memory_ != nullptr;
@@ -328,12 +328,13 @@ RegionUse RegionPage::use() const {
 
   // One word holds two counts. The lower half counts failures to switch a counter, and the upper
   // half counts waits for a lock that took too long.
-  const std::uint64_t failures = load(page.failures);
-  use.counter_failures = failures & 0xffffffffU;
-  use.lock_timeouts = failures >> 32U;
+  const std::uint64_t both_counts = load(page.failures);
+  use.counter_failures = both_counts & 0xffffffffU;
+  use.lock_timeouts = both_counts >> 32U;
 
   // A program that was killed while it entered or left the region still holds the lock.
-  use.is_open = load(page.depth) != 0 || load(page.lock) != 0;
+  const bool is_inside = load(page.depth) != 0;
+  use.is_open = is_inside || load(page.lock) != 0;
   use.instructions = load(page.instructions);
   use.cycles = load(page.cycles);
 

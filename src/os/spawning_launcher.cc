@@ -215,6 +215,8 @@ class SpawningLauncher final : public Launcher {
     return Error{"the launcher of this system opens no counters", "please report it"};
   }
 
+  /// Runs a batch of launches one after the other, until one of them ends the batch. Calls `tick`
+  /// at intervals.
   Result<std::vector<Ended>> run(std::span<const Launch> launches, AfterFailure after_failure,
                                  const ProgressCallback& tick) override {
     std::vector<Ended> ended_runs;
@@ -222,11 +224,12 @@ class SpawningLauncher final : public Launcher {
     // Delays the suspension by Ctrl-Z to the end of the batch. The hold also blocks signals. These
     // are unblocked at once, so that a request to end lauka is noticed during a run.
     SignalHold hold;
-    hold_ = &hold;
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
 
-    const nanoseconds batch_began = now();
+    // These members are used only during this call, by do_due_work().
+    hold_ = &hold;
     tick_ = &tick;
+    const nanoseconds batch_began = now();
     tick_due_ = {.at = batch_began + kTickInterval, .interval = kTickInterval};
 
     for (const Launch& launch : launches.first(std::min(launches.size(), kMaxBatch))) {
@@ -288,6 +291,17 @@ class SpawningLauncher final : public Launcher {
     return streams;
   }
 
+  /// Runs the program with its opened files, and its listener if it has one.
+  void execute_with_files(const Program& program, const OpenedRunFiles& named_files,
+                          const Launch& launch, Ended& ended) {
+    const ProgramSpec& spec = program.spec;
+    if (spec.output.has_listener)
+      files_.begin(launch.listener, spec.output.sink, named_files.output.get(),
+                   [this] { return now().count(); });
+    execute(program, choose_streams(spec, named_files), launch, ended);
+    if (named_files.input) ended.input = check_input_read(named_files.input.get());
+  }
+
   /// Opens the files of a run, runs the program, and passes on its output.
   Ended run_one(const Launch& launch) {
     const Program& program = programs_.at(launch.program);
@@ -295,21 +309,15 @@ class SpawningLauncher final : public Launcher {
     const bool is_stored = spec.output.is_stored_during_run;
     last_sink_ = is_stored ? OutputKind::Null : spec.output.sink;
     files_.truncate_output();  // drops what the previous run stored
-    files_.begin();
+    files_.begin();            // forgets the previous run's listener
 
     Ended ended;
     OpenedRunFiles named_files;
     const auto is_unwanted = [this] { return is_interrupted(); };
-    if (const auto failed =
-            open_named(spec, NamedFiles::InputAndOutput, is_unwanted, named_files)) {
+    if (const auto failed = open_named(spec, NamedFiles::InputAndOutput, is_unwanted, named_files))
       ended.outcome = *failed;
-    } else {
-      if (spec.output.has_listener)
-        files_.begin(launch.listener, spec.output.sink, named_files.output.get(),
-                     [this] { return now().count(); });
-      execute(program, choose_streams(spec, named_files), launch, ended);
-      if (named_files.input) ended.input = check_input_read(named_files.input.get());
-    }
+    else
+      execute_with_files(program, named_files, launch, ended);
 
     // Stored output reaches its destination only now, so that nothing can slow down the run.
     files_.drain();
@@ -558,15 +566,17 @@ class SpawningLauncher final : public Launcher {
       run.deadline = woken_at + kTerminateTimeout;
     }
 
-    std::optional<Outcome> stop;
-    if (events.child_signal) stop = find_stop(run.pid);
+    std::optional<Outcome> stopped;
+    if (events.child_signal) stopped = find_stop(run.pid);
 
-    // If the run has ended for its listener, killing what is left does not change its outcome.
-    // Otherwise, the deadline is that of the time limit.
+    // A run that is late in ending for its listener is killed, too, but its outcome stays. For
+    // other runs, the deadline is that of the time limit.
     const bool is_late_for_listener = run.was_asked_to_end && woken_at >= run.deadline;
     if (!is_late_for_listener)
-      run.why_killed = stop ? stop : find_reason_to_kill(woken_at, run.deadline, spec);
-    if (is_late_for_listener || run.why_killed) {
+      run.why_killed = stopped ? stopped : find_reason_to_kill(woken_at, run.deadline, spec);
+
+    const bool must_be_killed = is_late_for_listener || run.why_killed;
+    if (must_be_killed) {
       kill_with_descendants(calls_, run.pid);
       return true;
     }

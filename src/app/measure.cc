@@ -162,10 +162,13 @@ std::optional<int> build_layouts(const Call& call) {
   }
 
   const os::MonotonicClock clock;
-  const auto show = [&](const BuildProgress& progress) { progress_line->building(progress); };
-  const auto failed = run_builds(
-      builds,
-      {.at_once = find_max_parallel_builds(call), .user = call.user, .clock = clock, .show = show});
+  const auto show_progress = [&](const BuildProgress& progress) {
+    progress_line->building(progress);
+  };
+  const auto failed = run_builds(builds, {.max_parallel_builds = find_max_parallel_builds(call),
+                                          .user = call.user,
+                                          .clock = clock,
+                                          .show_progress = show_progress});
   progress_line->finished();
 
   // An interrupt makes builds fail, but the user knows the reason.

@@ -432,7 +432,7 @@ std::size_t StepRunner::launch_check(const Step& step) {
   const auto all = launch_batch({&*launch, 1}, step, os::AfterFailure::GoOn);
   if (!all) return cut_short_without_runs(all.error());
   if (auto why = find_failure(step, all->front())) return cut_short_without_runs(*std::move(why));
-  if (auto wrong = output_check_.find_error()) {
+  if (auto wrong = output_check_.check_and_keep_output()) {
     command_at_fault_ = step.command;
     return cut_short_without_runs(*std::move(wrong));
   }
@@ -595,7 +595,7 @@ void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
 std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& ended,
                                              engine::CountsOfRun& counted) {
   if (!plan_.setting.measures_region) return std::nullopt;
-  if (auto why = why_no_region(ended)) {
+  if (auto why = why_region_is_invalid(ended)) {
     std::ranges::fill(counted.counts, std::nullopt);
     counted.functions.reset();
     counted.paths.clear();

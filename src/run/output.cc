@@ -383,7 +383,7 @@ std::optional<Error> OutputCheck::check_and_keep_output() {
       expected.kind == ExpectedOutput::Kind::Hash && output->hash != expected.file_or_hash;
   if (has_wrong_hash) return make_wrong_hash_error(name, *output, expected.file_or_hash);
 
-  // The output is compared with that of a source or, without one, with a file.
+  // The output is compared with that of its source, or with a file.
   const auto source = find_source_of_launch();
   if (const auto difference = find_difference(source, *output)) {
     const std::string what_other_writes = source ? cited(plan_.commands[*source].name) + " writes"

@@ -107,7 +107,7 @@ std::optional<std::size_t> DifferenceWatch::choose_shown(std::size_t command) co
 
 // The progress line shows by how much a command's wall time differs from that of its reference. The
 // command that runs now is preferred, but a reference never has a difference.
-std::optional<DifferenceSoFar> DifferenceWatch::find_difference(std::size_t command) const {
+std::optional<DifferenceSoFar> DifferenceWatch::find_shown_difference(std::size_t command) const {
   const auto shown = choose_shown(command);
   if (!shown) return std::nullopt;
   return plan_.setting.layouts > 1 ? over_layouts(*shown) : over_rounds(*shown);

@@ -26,7 +26,7 @@ class DifferenceWatch {
 
   /// Returns the difference of `command` or, if `command` has none, of the first candidate that has
   /// a difference. nullopt if no difference is known.
-  std::optional<DifferenceSoFar> find_difference(std::size_t command) const;
+  std::optional<DifferenceSoFar> find_shown_difference(std::size_t command) const;
 
  private:
   struct Spread {

@@ -248,6 +248,14 @@ class PrecisionWatch {
   std::optional<double> half_width_of_mean(const Series& series) const;
   std::optional<double> half_width_of_delta(std::span<const Series> series,
                                             std::size_t candidate) const;
+  /// True if commands are compared, with each other or with a baseline.
+  bool compares_commands() const;
+  /// Returns the half width of the widest interval that --precision is about; nullopt if one of
+  /// them is unknown.
+  std::optional<double> half_width_of_widest_interval(std::span<const Series> series) const;
+  /// Returns the number of layouts with which all commands reach the precision; nullopt if more
+  /// layouts would not help.
+  std::optional<std::size_t> layouts_to_reach_for_all(std::span<const Series> series) const;
   std::optional<std::size_t> layouts_to_reach(std::span<const Series> series,
                                               std::size_t command) const;
 

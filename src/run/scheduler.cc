@@ -218,11 +218,13 @@ void Scheduler::count_alone() {
   add_goal(RoundTarget{RoundKind::Counting, done + 1});
 }
 
+// Timed rounds end at the wanted precision, at a limit, at the end of a race, or when all gates are
+// decided.
 bool Scheduler::decide_if_timed_rounds_are_over() {
   const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
 
-  // The rounds end when --precision is reached, or at the user's limits on rounds and time.
+  // The limits are those of the user on rounds and time.
   const bool is_precise = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
   const bool is_at_limit = !is_precise && satisfies_stop_rule(rule_without_gates_, spent);
   if (is_at_limit) note_which_limit_ended_rounds();

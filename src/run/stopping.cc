@@ -458,8 +458,8 @@ std::optional<std::size_t> PrecisionWatch::layouts_to_reach_for_all(
 std::optional<Precision> PrecisionWatch::close(PrecisionEnd why_rounds_ended) const {
   if (!plan_.precision) return std::nullopt;
 
-  // The runs of a baseline are not among those that were made for the precision, so only the
-  // plan's own commands are asked for the fewest values.
+  // Only the plan's own commands count, because the runs of a baseline were not made for the
+  // precision.
   const std::vector<Series> series = make_series();
   std::size_t fewest_values = std::numeric_limits<std::size_t>::max();
   for (std::size_t command = 0; command < plan_.commands.size(); ++command)

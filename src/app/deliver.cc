@@ -277,7 +277,7 @@ Results take_results(const Call& call, Benchmark& benchmark, const TimerResoluti
 
   results.benchmark = benchmark.name;
   results.presentation = benchmark.plan.presentation;
-  results.is_inconclusive_ok = !call.options.gates.inconclusive_status;
+  results.is_inconclusive_ok = !call.options.gates.inconclusive_status.has_value();
   return results;
 }
 

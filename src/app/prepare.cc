@@ -690,8 +690,8 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   benchmark.chosen = *std::move(chosen);
 
   // Each of the following engines wraps the one before, and adds something to it. Energy is
-  // measured if the machine can measure it. Counting can slow a run down, so the user may ask that
-  // lauka counts in separate runs.
+  // measured if the machine can measure it. Counting can slow a run down, so the user may ask for
+  // counting in separate runs.
   auto& engine = benchmark.chosen.engine;
   if (counting.measures_region) engine = make_region_engine(std::move(engine));
   engine = engine::with_energy(std::move(engine), os::linux_calls());

@@ -263,7 +263,8 @@ std::vector<Build> list_missing_builds(std::span<const Plan* const> plans,
                             });
 }
 
-// The builds compile the programs that are measured later, so several may run at a time.
+// The builds compile the programs that are measured later, so several may run at a time. Returns
+// the first failure; nullopt if all builds succeeded.
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, const BuildContext& context) {
   const std::chrono::nanoseconds began = context.clock.now();
   BuildQueue queue{.waiting = builds};

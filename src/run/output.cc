@@ -507,8 +507,9 @@ std::string ReportedValues::read_output_end() const {
   return "";
 }
 
-// Reads the file that a run has written. Each line has a metric's name and value. A run may report
-// the same metric several times, so its values are combined, as their mean or sum, for example.
+// Reads the text of the file that a run has written. Each line has a metric's name and value. A run
+// may report the same metric several times, so its values are combined, as their mean or sum, for
+// example.
 Result<void> ReportedValues::read_values_of_lines(std::string_view text, Values& values) {
   std::map<std::size_t, ValuesOfName> values_by_metric;
   std::size_t line_number = 0;

@@ -144,8 +144,8 @@ struct MeasuredStarts {
   }
 };
 
-/// Runs a program that does nothing but start, until there are enough runs, and returns the usage
-/// of each of them; an empty list if the user interrupts.
+/// Runs a program that does nothing but start, until there are enough runs. Returns the usage of
+/// each run but the first; an empty list if the user interrupts.
 Result<std::vector<Usage>> measure_starts(const os::ProgramSpec& spec, os::Launcher& launcher,
                                           const std::function<int()>& interrupt,
                                           std::size_t max_starts = kMaxStarts) {
@@ -377,7 +377,8 @@ std::vector<HookFailed> HookRunner::clean_up(std::uint32_t first, std::uint32_t 
 }
 
 // Each run of a command in a shell includes the start of the shell, which is subtracted later. So
-// the shell is measured with an empty command. The result has an element for each command.
+// the shell is measured with an empty command. The result has an element for each command, or is
+// empty without a shell.
 Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher& launcher,
                                                  const std::optional<User>& user,
                                                  const std::function<int()>& interrupt) {

@@ -185,7 +185,7 @@ class Runner final : NonCopyable {
     Progress progress;
     progress.command = plan_.commands[step.command].name;
     progress.kind = step.kind;
-    const nanoseconds began_at = began_at_.value_or(now);  // a first turn has not begun yet
+    const nanoseconds began_at = began_at_.value_or(now);  // nullopt before the first turn
     progress.elapsed = now - began_at;
 
     const Scheduler::UnderWay batch = steps_.under_way(step);

@@ -122,7 +122,7 @@ gate::Findings Scheduler::close() {
 // of rounds. If the stage is over then, the function also sets the next stage. next_action() works
 // off the goals before it comes back here.
 //
-// A group is what the stages are about: commands that alternate. In sequential order, each command
+// Most stages are about one group of commands, which alternate. In sequential order, each command
 // is a group.
 void Scheduler::run_stage() {
   switch (stage_) {

@@ -495,6 +495,7 @@ bool StepRunner::end_session(EarlyEnd why) {
 }
 
 // Adds a run that has ended to the result, with its counts and the values that it has reported.
+// Returns false if the session must end.
 bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended,
                                 std::size_t index_in_batch) {
   if (std::holds_alternative<Cancelled>(ended.outcome))

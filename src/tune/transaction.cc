@@ -497,7 +497,8 @@ void TuningSession::hold_latency_and_note_switches(const std::vector<SettingStat
     // noted.
     if (setting.row->form == Form::Controllers && can_be_tuned) continue;
 
-    // The reason is known from the look at the setting, or only from the attempt to change it.
+    // Some reasons are known from the look at the setting, others only from the attempt to change
+    // it.
     std::string why_not_tuned = setting.why_not;
     if (setting.row->form == Form::Latency && can_be_tuned) {
       const int error = hold_latency(setting);

@@ -14,7 +14,7 @@
 namespace lauka {
 
 /// Sets Progress::remaining and Progress::elapsed_share. `seconds`: estimated time that remains.
-void set_remaining(double seconds, Progress& progress);
+void set_remaining_and_elapsed_share(double seconds, Progress& progress);
 
 /// Estimates differences of wall time for the progress line.
 class DifferenceWatch {

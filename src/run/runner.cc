@@ -190,7 +190,7 @@ class Runner final : NonCopyable {
 
     const Scheduler::UnderWay batch = steps_.under_way(step);
     if (const auto seconds_left = estimate_seconds_left(step, batch, now)) {
-      set_remaining(*seconds_left, progress);
+      set_remaining_and_elapsed_share(*seconds_left, progress);
       progress.may_end_earlier = scheduler_.may_end_earlier();
     }
 

@@ -224,8 +224,9 @@ bool Scheduler::decide_if_timed_rounds_are_over() {
   const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
 
-  // The limits are those of the user on rounds and time.
-  const bool is_precise = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
+  // The precision is checked only from time to time. The limits are those of the user on rounds and
+  // time.
+  const bool is_precise = has_run && precision_.check_if_due(group().commands, spent.rounds);
   const bool is_at_limit = !is_precise && satisfies_stop_rule(rule_without_gates_, spent);
   if (is_at_limit) note_which_limit_ended_rounds();
   bool is_over = is_precise || is_at_limit;

@@ -352,7 +352,7 @@ std::vector<Series> PrecisionWatch::make_series() const {
   return make_all_series(plan_, runs_, plan_.precision->metric);
 }
 
-bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::uint64_t rounds) {
+bool PrecisionWatch::check_if_due(std::span<const std::uint32_t> group, std::uint64_t rounds) {
   if (!plan_.precision || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
 
   // A check reads all rounds, so the next one waits until there are 1% more.

@@ -225,7 +225,7 @@ class PrecisionWatch {
 
   /// True if the commands of a group have enough runs for the precision after `rounds` rounds.
   /// Checks only after some rounds; returns false after others.
-  bool has_enough_runs(std::span<const std::uint32_t> group, std::uint64_t rounds);
+  bool check_if_due(std::span<const std::uint32_t> group, std::uint64_t rounds);
 
   /// For sequential order: true if `command` needs more runs to reach the precision. False with a
   /// baseline.

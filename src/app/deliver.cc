@@ -257,8 +257,9 @@ Recording take_measured_session(Benchmark& benchmark, const TimerResolutions& ti
                                         .is_shown = shows_unannounced}});
 }
 
-/// Moves what was measured or read out of the benchmark into results, which still have to be
-/// analysed. `circumstances`: of a session that was measured just now.
+/// Moves the session of a benchmark, which was measured just now or read from files, into results,
+/// which still have to be analysed. `timers` and `circumstances` are those of a session that was
+/// measured just now.
 Results take_results(const Call& call, Benchmark& benchmark, const TimerResolutions& timers,
                      const Circumstances& circumstances) {
   Results results;
@@ -271,12 +272,12 @@ Results take_results(const Call& call, Benchmark& benchmark, const TimerResoluti
     results.findings = std::move(benchmark.session_result.findings);
   }
 
-  // Verdicts of runs that did not measure what a gate is about become inconclusive.
+  // A verdict becomes inconclusive if the runs did not measure what its gate is about.
   void_doubtful_verdicts(results.session, results.findings);
 
   results.benchmark = benchmark.name;
   results.presentation = benchmark.plan.presentation;
-  results.is_inconclusive_ok = !call.options.gates.inconclusive_status;
+  results.is_inconclusive_ok = !call.options.gates.inconclusive_status.has_value();
   return results;
 }
 

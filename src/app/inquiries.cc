@@ -250,6 +250,7 @@ int show_series(Call& call) {
                                           series_state_json(*series, path), file->get()));
 }
 
+/// Prints the answer to an inquiry, such as --help. Returns lauka's exit status.
 int answer(Call& call) {
   switch (call.options.inquiry->kind) {
     case InquiryKind::Help:

@@ -156,21 +156,26 @@ Result<void> check_layouts_differ(const Call& call) {
 std::optional<int> build_layouts(const Call& call) {
   const auto progress_line = choose_drawing(call);
   const std::vector<Build> builds = list_builds_to_run(call);
-  if (!builds.empty()) {
-    if (auto usable = check_shell("--build"); !usable)
-      return print_error(usable.error(), ExitStatus::Failed);
+  const bool needs_shell = !builds.empty();
+  if (needs_shell) {
+    if (auto has_shell = check_shell("--build"); !has_shell)
+      return print_error(has_shell.error(), ExitStatus::Failed);
   }
 
   const os::MonotonicClock clock;
-  const auto show = [&](const BuildProgress& progress) { progress_line->building(progress); };
-  const auto failed = run_builds(
-      builds,
-      {.at_once = find_max_parallel_builds(call), .user = call.user, .clock = clock, .show = show});
+  const auto show_progress = [&](const BuildProgress& progress) {
+    progress_line->building(progress);
+  };
+  const auto failed_build =
+      run_builds(builds, {.max_parallel_builds = find_max_parallel_builds(call),
+                          .user = call.user,
+                          .clock = clock,
+                          .show_progress = show_progress});
   progress_line->finished();
 
-  // An interrupt makes builds fail, but the user knows the reason.
+  // An interrupt makes builds fail. The user knows why, so no failed build is shown then.
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
-  if (failed) return print_failed_build(*failed);
+  if (failed_build) return print_failed_build(*failed_build);
   if (const auto differ = check_layouts_differ(call); !differ)
     return print_error(differ.error(), ExitStatus::Usage);
   return std::nullopt;
@@ -270,8 +275,9 @@ void add_circumstances(const Call& call, TextByName& circumstances) {
     if (values[row.kind]) circumstances.emplace_back(row.title, *values[row.kind]);
 }
 
-/// Returns a hash of all names that the log of rounds for --resume refers to by position. If the
-/// hash is another one now, the log would be read as values of something else.
+/// Returns a hash of the metrics, events and commands, which the log of rounds for --resume names
+/// only by their positions. If the hash differs from that of the earlier call, values in the log
+/// would be taken for those of another metric, for example.
 std::string hash_measured_names(const Plan& plan) {
   // The length before each word keeps "ab" "c" apart from "a" "bc".
   Sha256 hash;
@@ -313,17 +319,18 @@ void add_accepted_limits(const Benchmark& benchmark, TextByName& settings) {
   }
 }
 
-/// Describes all on which the results of this session depend, for the log of rounds. A later call
-/// with --resume refuses to continue the log if settings differ, and prints a note if circumstances
-/// differ.
+/// Describes what the results of this session depend on, for the log of rounds. A later call with
+/// --resume refuses to continue the log if the settings differ. If only the circumstances differ,
+/// it prints a note.
 Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs,
                        const RunContext& context) {
-  Origin origin{.settings = {{"lauka", std::string(cli::version())}}};
+  Origin origin;
   TextByName& settings = origin.settings;
+  settings.emplace_back("lauka", std::string(cli::version()));
   add_options_that_must_match(call, settings);
 
-  // Hashes stand for texts of any length. The names are those that the message about a difference
-  // gives them.
+  // Each setting has the name that a message about a difference gives it. A hash stands for a text
+  // that may be long.
   settings.emplace_back("the suite's file", hash_text(call.suite_text));
   for (const Benchmark& benchmark : call.benchmarks) {
     settings.emplace_back("what lauka measures in benchmark " + cited(benchmark.name),
@@ -385,8 +392,8 @@ bool take_rounds_of_line(std::string_view sealed_line, RoundLog& log) {
   return true;
 }
 
-/// Takes the rounds of an earlier call from the text of its log. They are not run again: their
-/// benchmarks replay them. Also counts them. Returns the size of the log's whole lines.
+/// Takes the rounds of an earlier call from the text of its log, and counts them. They are not run
+/// again, because their benchmarks replay them. Returns the size of the log's whole lines.
 Result<std::size_t> take_rounds_to_replay(const std::string& text, const std::string& file,
                                           Call& call) {
   RoundLog& log = *call.log;
@@ -395,8 +402,10 @@ Result<std::size_t> take_rounds_to_replay(const std::string& text, const std::st
   // written to its end.
   std::size_t line_number = 1;
   std::size_t line_begin = text.find('\n') + 1;
-  for (std::size_t line_end = text.find('\n', line_begin); line_end != std::string::npos;
-       line_end = text.find('\n', line_begin)) {
+  const auto find_line_end = [&] { return text.find('\n', line_begin); };
+
+  for (std::size_t line_end = find_line_end(); line_end != std::string::npos;
+       line_end = find_line_end()) {
     ++line_number;
     const auto line = std::string_view(text).substr(line_begin, line_end - line_begin);
     if (!take_rounds_of_line(line, log))
@@ -408,7 +417,8 @@ Result<std::size_t> take_rounds_to_replay(const std::string& text, const std::st
     line_begin = line_end + 1;
   }
 
-  return line_begin;
+  const std::size_t bytes_of_whole_lines = line_begin;
+  return bytes_of_whole_lines;
 }
 
 /// Returns the settings among `all`.
@@ -546,8 +556,9 @@ Result<void> take_seed_from_log(Call& call) {
         "needs --export-json",
         "add --export-json FILE as in the call that was interrupted"};
 
-  const os::ActAs user(call.user);
-  if (user.error()) return *user.error();
+  // With sudo, the log belongs to the user who called sudo, so lauka reads it as this user.
+  const os::ActAs log_owner(call.user);
+  if (log_owner.error()) return *log_owner.error();
   const auto read_head = read_head_of_earlier_call(*log_path);
   if (!read_head) return read_head.error();
 
@@ -746,20 +757,20 @@ bool needs_description_of_machine(const Call& call) {
          });
 }
 
-// Returns an exit status if lauka must end now, without showing results. Before tuning and the
-// runs, it reads what these may change, such as the branch in git. It restores the machine after
-// the last run.
+// Runs the benchmarks, on a tuned machine if the user asks for it. What tuning or the runs may
+// change, such as the branch in git, is read before them. Returns an exit status if lauka must end
+// now, without showing results.
 std::optional<int> measure(Call& call) {
   say_hints(call);
-  std::vector<Label> git_head_labels = await_head_labels(call);  // commit and branch
+  std::vector<Label> commit_and_branch = await_head_labels(call);
 
   // All layouts are built now, so that no compiler runs on the tuned machine or between the runs.
   if (std::ranges::any_of(call.benchmarks, has_layouts)) {
     if (const auto status_of_builds = build_layouts(call)) return status_of_builds;
   }
 
-  // The limits that lauka has are read before tuning, which may change one of them: the CPUs that
-  // lauka may use.
+  // The limits on what lauka may use, such as its CPUs, are read before tuning, which may change
+  // the CPUs.
   const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
   if (linux_calls != nullptr && needs_description_of_machine(call))
     call.allowance = os::read_allowance(*linux_calls);
@@ -767,7 +778,7 @@ std::optional<int> measure(Call& call) {
   const auto status_if_ended = measure_on_tuned_machine(call);
 
   // If lauka ends now, no results are shown, so they need no labels.
-  if (!status_if_ended) add_git_labels(call, std::move(git_head_labels));
+  if (!status_if_ended) add_git_labels(call, std::move(commit_and_branch));
   return status_if_ended;
 }
 

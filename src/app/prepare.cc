@@ -202,15 +202,16 @@ Result<void> check_all_or_none_of_suite(const std::vector<Benchmark>& benchmarks
                "show the files in separate calls"};
 }
 
-/// Reads the files of --from. The sessions of all files that have the same name, or none, become
-/// one benchmark.
+/// Reads the sessions in the files of --from. Sessions of the same name become one benchmark.
+/// Sessions without a name become one, too.
 Result<void> add_saved_benchmarks(Call& call) {
   // A file may be a pipe, on which lauka could wait for ever, so an interrupt must be able to end
   // the wait.
   os::watch_for_interrupts();
 
   // The gates of all benchmarks share an error rate: the probability of any false alarm, or the
-  // share of false alarms among all (false discovery rate). That of the last file counts.
+  // share of false alarms among all (false discovery rate). The kind of rate in the last file
+  // counts, unless the user chooses one.
   for (const std::string& file : call.options.saved_session_files) {
     auto sessions = read_saved_file(call, file, "--from");
     if (!sessions) return sessions.error();
@@ -219,11 +220,10 @@ Result<void> add_saved_benchmarks(Call& call) {
       add_saved_session(std::move(session), call);
   }
 
-  if (auto fit = check_all_or_none_of_suite(call.benchmarks); !fit) return fit;
+  if (auto checked = check_all_or_none_of_suite(call.benchmarks); !checked) return checked;
 
-  // An option of this call wins over the files.
-  if (call.is_suite() && call.options.gates.controls_fdr)
-    call.gate_error_rate = gate::ErrorRate::ShareOfFalseFails;
+  const bool has_user_chosen_fdr = call.is_suite() && call.options.gates.controls_fdr;
+  if (has_user_chosen_fdr) call.gate_error_rate = gate::ErrorRate::ShareOfFalseFails;
 
   return {};
 }
@@ -681,8 +681,8 @@ Result<void> find_user(Call& call) {
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   const CountingOptions& counting = benchmark.options.counting;
 
-  // A database of macOS that describes a processor's events answers only inquiries, so that it
-  // needs no real counters.
+  // The user may name a database of macOS that describes a processor's events. It answers only
+  // inquiries, so it needs no counters, and nothing is added to it.
   if (counting.event_database_path) return open_event_database(call, benchmark);
 
   auto chosen = choose_counting_engine(call, benchmark);
@@ -691,7 +691,7 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
 
   // Each of the following engines wraps the one before, and adds something to it. Energy is
   // measured if the machine can measure it. Counting can slow a run down, so the user may ask for
-  // separate runs for it.
+  // counting in separate runs.
   auto& engine = benchmark.chosen.engine;
   if (counting.measures_region) engine = make_region_engine(std::move(engine));
   engine = engine::with_energy(std::move(engine), os::linux_calls());

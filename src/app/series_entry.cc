@@ -252,25 +252,29 @@ int record_decision(Call& call, Results& results, int status_of_results) {
 
 }  // namespace
 
+// A series (--series) is a file of candidates that are tried one after the other. Before its runs,
+// a session reserves a number for its candidate.
 Result<void> reserve_in_series(Call& call) {
   if (!call.options.gates.series_file) return {};
   const std::string& path = *call.options.gates.series_file;
+
   // A series has no suites, so there is one benchmark.
   Benchmark& benchmark = call.benchmarks.front();
   const SeriesTerms terms = make_terms(benchmark);
 
-  // With sudo, the file belongs to the user who called it.
-  const os::ActAs user(call.user);
-  if (user.error()) return *user.error();
+  // With sudo, the file belongs to the user who called sudo, so lauka opens it as this user.
+  const os::ActAs file_owner(call.user);
+  if (file_owner.error()) return *file_owner.error();
   auto log = os::SharedLog::open(path, kMaxSeriesBytes);
   if (!log) return log.error().prefixed("--series");
   SeriesEntry& entry = call.series.emplace(SeriesEntry{.log = *std::move(log)});
 
+  // Sets the reservation of `entry`, too.
   const auto has_unfinished_line = add_reservation(path, terms, entry);
   if (!has_unfinished_line) return has_unfinished_line.error();
   if (*has_unfinished_line) say_unfinished_line_was_removed(call, path);
 
-  // The level is the probability with which a useless candidate may be kept.
+  // The level of the reservation is the probability with which a useless candidate may be kept.
   benchmark.plan.error_of_keeping = entry.reservation.level;
   note_few_runs(call, benchmark.plan);
   return {};

@@ -142,31 +142,33 @@ Build make_build(const Plan& plan, std::size_t index, std::uint32_t layout) {
           .environment = command->environment};
 }
 
-/// Lists the builds of all commands in all layouts (variants of a program whose parts lie at other
-/// addresses), each build once. If the files of a command are there, its build has been run
-/// earlier, so it is left out, even if other commands share it.
+/// Lists the builds that the commands need in all layouts, each build once. Layouts are variants of
+/// a program whose parts lie at other addresses. If the files of a command are there, its build has
+/// been run earlier, so it is left out. This also holds if other commands share the build.
 std::vector<Build> list_needed_builds(std::span<const Plan* const> plans,
                                       const FileTest& are_files_there) {
   std::vector<Build> builds;
-  std::set<BuildKey> listed;
-  std::set<BuildKey> already_run;
+  std::set<BuildKey> listed_keys;
+  std::set<BuildKey> already_run_keys;
 
   for (const Plan* plan : plans) {
     for (std::uint32_t layout = 0; layout < plan->setting.layouts; ++layout) {
-      for (std::size_t index = 0; index < plan->commands.size(); ++index) {
-        if (!plan->commands[index].build) continue;
+      for (std::size_t command = 0; command < plan->commands.size(); ++command) {
+        const bool has_build = plan->commands[command].build.has_value();
+        if (!has_build) continue;
 
-        const Build build = make_build(*plan, index, layout);
+        const Build build = make_build(*plan, command, layout);
         const BuildKey key = key_of(build);
-        const bool is_new = listed.insert(key).second;
+        const bool is_new = listed_keys.insert(key).second;
         if (is_new) builds.push_back(build);
-        if (!already_run.contains(key) && are_files_there(*plan, index, layout))
-          already_run.insert(key);
+        if (!already_run_keys.contains(key) && are_files_there(*plan, command, layout))
+          already_run_keys.insert(key);
       }
     }
   }
 
-  std::erase_if(builds, [&](const Build& build) { return already_run.contains(key_of(build)); });
+  std::erase_if(builds,
+                [&](const Build& build) { return already_run_keys.contains(key_of(build)); });
   return builds;
 }
 
@@ -187,7 +189,7 @@ void begin_next_build(BuildQueue& queue, const std::optional<User>& user) {
 }
 
 /// Waits a little, and takes a build that has ended out of the queue; nullopt if none has.
-std::optional<RunningBuild> wait_for_ended_build(BuildQueue& queue) {
+std::optional<RunningBuild> wait_briefly_for_ended_build(BuildQueue& queue) {
   // The wait for the oldest build keeps the caller's loop from spinning. It is short, because any
   // other build may end first.
   constexpr auto short_wait = std::chrono::milliseconds(5);
@@ -261,7 +263,8 @@ std::vector<Build> list_missing_builds(std::span<const Plan* const> plans,
                             });
 }
 
-// The builds compile the programs that are measured later, so several may run at a time.
+// The builds compile the programs that are measured later, so several may run at a time. Returns
+// the first failure; nullopt if all builds succeeded.
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, const BuildContext& context) {
   const std::chrono::nanoseconds began = context.clock.now();
   BuildQueue queue{.waiting = builds};
@@ -272,16 +275,16 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, const Build
   const auto may_begin_another = [&] { return !first_failure && !queue.waiting.empty(); };
 
   while (!queue.running.empty() || may_begin_another()) {
-    while (may_begin_another() && queue.running.size() < context.at_once)
+    while (may_begin_another() && queue.running.size() < context.max_parallel_builds)
       begin_next_build(queue, context.user);
 
     queue.progress.elapsed = context.clock.now() - began;
     queue.progress.remaining = estimate_remaining(queue.progress);
-    context.show(queue.progress);
+    context.show_progress(queue.progress);
 
-    if (auto ended = wait_for_ended_build(queue)) {
-      auto failure = find_failure(*ended);
-      if (!first_failure) first_failure = std::move(failure);
+    if (auto ended_build = wait_briefly_for_ended_build(queue)) {
+      auto failure = find_failure(*ended_build);
+      if (failure && !first_failure) first_failure = std::move(failure);
     }
   }
   return first_failure;

@@ -41,11 +41,12 @@ struct BuildFailed {
 
 /// How builds are run.
 struct BuildContext {
-  std::size_t at_once = 1;     ///< largest number of builds at a time
+  std::size_t max_parallel_builds = 1;
   std::optional<User> user{};  ///< user who runs the builds; nullopt: lauka's own user
   const os::Clock& clock;
   /// Called again and again until all builds have ended.
-  std::function<void(const BuildProgress&)> show = [](const BuildProgress& /*progress*/) {};
+  std::function<void(const BuildProgress&)> show_progress = [](const BuildProgress& /*progress*/) {
+  };
 };
 
 /// Runs `builds` in order. Begins no build after a failure. Returns the first failure; nullopt if

@@ -296,7 +296,7 @@ using PairOfFiles = std::pair<std::vector<std::string>, std::vector<std::string>
 /// What hash_if_equal() has returned for pairs, each of which is read once.
 using HashOfPair = std::map<PairOfFiles, std::optional<std::string>>;
 
-/// Returns what hash_if_equal() returns for a pair.
+/// Returns what hash_if_equal() returns for a pair. Adds it to `hash_of_pair` if it is not there.
 const std::optional<std::string>& find_or_make_hash(const PairOfFiles& files,
                                                     const ReadContext& reader,
                                                     HashOfPair& hash_of_pair) {
@@ -306,13 +306,14 @@ const std::optional<std::string>& find_or_make_hash(const PairOfFiles& files,
 }
 
 /// Returns the fingerprint that a candidate has in common with its reference; nullopt if their
-/// calls or files differ.
+/// calls or files differ. `hash_of_pair`: hashes of files that were compared earlier.
 std::optional<Fingerprint> find_common_fingerprint(const Plan& plan, std::size_t candidate,
                                                    const ReadContext& reader,
                                                    HashOfPair& hash_of_pair) {
   const std::size_t reference = plan.reference.index_for(candidate);
-  const Command& command = plan.commands[candidate];
-  if (serialize_call(plan, command) != serialize_call(plan, plan.commands[reference]))
+  const Command& candidate_command = plan.commands[candidate];
+  const Command& reference_command = plan.commands[reference];
+  if (serialize_call(plan, candidate_command) != serialize_call(plan, reference_command))
     return std::nullopt;
 
   const PairOfFiles files{find_executables(plan, reference, reader),
@@ -320,12 +321,15 @@ std::optional<Fingerprint> find_common_fingerprint(const Plan& plan, std::size_t
   const auto& hash_of_equal_files = find_or_make_hash(files, reader, hash_of_pair);
   if (!hash_of_equal_files) return std::nullopt;
 
+  // All layouts of a program are of one kind, so the file of the first one tells the kind.
+  const std::string& first_executable = files.second.front();
+
   // Both commands have the same arguments and the same folder, so the files that the arguments
-  // name are the same, and need no hash. All layouts of a program are of one kind.
+  // name are the same, and need no hash.
   return Fingerprint{.executable_sha256 = *hash_of_equal_files,
-                     .call_sha256 = hash_call(plan, command),
+                     .call_sha256 = hash_call(plan, candidate_command),
                      .argument_files_sha256 = "",
-                     .program = find_program_kind(plan, candidate, files.second.front(), reader)};
+                     .program = find_program_kind(plan, candidate, first_executable, reader)};
 }
 
 /// True if a file may be run as a program.
@@ -341,7 +345,8 @@ std::optional<std::string> hash_file(const std::string& path, const ReadContext&
 }
 
 // Two runs with equal arguments still differ if the files that the arguments name have changed.
-// Files that only later layouts name are left out.
+// Only the first layout of a command is looked at, so files that only later layouts name are left
+// out.
 std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t command,
                                               const ReadContext& reader) {
   std::vector<ArgumentFile> files;
@@ -349,12 +354,12 @@ std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t comm
   const auto in_first_layout = command_in_layout(plan, command, 0);
 
   // A launcher decides by its arguments what is run, as an interpreter or "make" does.
-  const bool has_launcher = !plan.shell && is_launcher_name(in_first_layout->words.front());
+  const bool has_shell = plan.shell.has_value();
+  const bool has_launcher = !has_shell && is_launcher_name(in_first_layout->words.front());
 
-  for (const std::string& path :
-       list_paths_in_arguments(*in_first_layout, plan.shell.has_value())) {
+  for (const std::string& path : list_paths_in_arguments(*in_first_layout, has_shell)) {
     const auto file = os::TextFile::open(path, reader.user);
-    if (!file) continue;
+    if (!file) continue;  // the argument is not the path of a file
 
     // After an interrupt, the caller has no use for the other files.
     auto hash = hash_file(*file, reader);

@@ -272,6 +272,15 @@ std::string write_head_begin() {
 }
 
 template <typename T>
+concept OptionalValue = requires(const T& value) {
+  value.has_value();
+};
+template <typename T>
+concept ListValue = requires(const T& value) {
+  value.begin();
+};
+
+template <typename T>
 void encode(const T& value, std::string& to);
 template <typename T>
 bool decode(const ParsedJson& json, T& value);
@@ -346,15 +355,17 @@ void encode(const T& value, std::string& to) {
     to += fmt::to_string(value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     add_string(value, to);
-  } else if constexpr (requires { value.has_value(); }) {
+  } else if constexpr (OptionalValue<T>) {
     if (value)
       encode(*value, to);
     else
       to += "null";
   } else {
+    // The encoder writes the brackets and commas. The items of a list have no keys.
     LogEncoder encoder(Form::List, to);
-    if constexpr (requires { value.begin(); }) {
-      for (const auto& element : value) encoder({}, element);
+    if constexpr (ListValue<T>) {
+      constexpr std::string_view no_key;
+      for (const auto& element : value) encoder(no_key, element);
     } else {
       show_fields(encoder, value);
     }
@@ -362,25 +373,27 @@ void encode(const T& value, std::string& to) {
   }
 }
 
-/// Returns false if `json` is of another type.
+/// Reads a value that encode() has written. Returns false if `json` is of another type.
 template <typename T>
 bool decode(const ParsedJson& json, T& value) {
   if constexpr (requires { decode_value(json, value); }) {
     return decode_value(json, value);
   } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
-    std::int64_t count = 0;
-    if (!decode_value(json, count)) return false;
-    value = std::chrono::nanoseconds(count);
+    std::int64_t duration_ns = 0;
+    if (!decode_value(json, duration_ns)) return false;
+    value = std::chrono::nanoseconds(duration_ns);
     return true;
   } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
-    std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t> wide = 0;
-    if (!decode_value(json, wide)) return false;
-    value = static_cast<T>(wide);
+    // decode_value() reads only 64 bits.
+    std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t> wide_number = 0;
+    if (!decode_value(json, wide_number)) return false;
+    value = static_cast<T>(wide_number);
     return true;
-  } else if constexpr (requires { value.has_value(); }) {
+  } else if constexpr (OptionalValue<T>) {
+    // What is not a value, such as null, stands for a missing value.
     if (!decode(json, value.emplace())) value.reset();
     return true;
-  } else if constexpr (requires { value.begin(); }) {
+  } else if constexpr (ListValue<T>) {
     bool are_all_read = true;
     const bool is_list = for_each_item(json, [&](const ParsedJson& item) {
       if (!decode(item, value.emplace_back())) are_all_read = false;

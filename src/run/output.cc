@@ -32,7 +32,7 @@ std::string cite_line(std::string_view line, bool from_begin, bool with_break) {
   return (from_begin ? "" : "…") + cited(text);
 }
 
-constexpr const char* kRemedy = "correct the command, or leave out --expect-output";
+constexpr const char* kRemedyForWrongOutput = "correct the command, or leave out --expect-output";
 
 // Bytes searched at a time. In a longer text, a pattern such as .* could need too many steps.
 constexpr std::size_t kWindowBytes = std::size_t{64} << 10U;
@@ -138,13 +138,13 @@ Error make_wrong_hash_error(const std::string& name, const StoredOutput& output,
                             const std::string& expected_hash) {
   return {fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}", name,
                       output.bytes, output.hash, expected_hash),
-          kRemedy};
+          kRemedyForWrongOutput};
 }
 
 /// Sets the combined value of each metric. A sum may leave the range of numbers that statistics can
 /// handle. It then counts as missing.
-void set_combined(const std::map<std::size_t, ValuesOfName>& values_by_metric,
-                  ReportedValues::Values& values) {
+void set_combined_values(const std::map<std::size_t, ValuesOfName>& values_by_metric,
+                         ReportedValues::Values& values) {
   for (const auto& [metric_index, values_of_metric] : values_by_metric) {
     values.resize(std::max(values.size(), metric_index + 1));
     const double combined = values_of_metric.combined();
@@ -298,13 +298,14 @@ std::vector<std::uint32_t> OutputCheck::list_commands_to_run(std::uint32_t first
   return all;
 }
 
-// Remembers the launch and where its output is stored, so that find_error() can check the output.
+// Remembers the launch, and where its output is stored, so that check_and_keep_output() can check
+// the output later.
 Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t layout) {
   launched_command_ = command;
   launched_layout_ = layout;
 
-  const auto built = command_in_layout(plan_, command, layout);
-  os::ProgramSpec spec = make_program(plan_, *built, context_.user);
+  const auto command_to_run = command_in_layout(plan_, command, layout);
+  os::ProgramSpec spec = make_program(plan_, *command_to_run, context_.user);
   spec.output.is_stored_during_run = false;  // the listener stores it
   spec.output.has_listener = true;
   spec.jobs = 1;  // the outputs of several copies of the command would mix
@@ -312,9 +313,11 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
   const auto program = context_.launcher.add_program(spec);
   if (!program) return program.error();
 
-  // The file is read before the run, because the run may write to it.
-  const ExpectedOutput expected = built->expected.value_or(ExpectedOutput{});
-  if (auto read = read_expected_file(expected); !read) return read.error();
+  // A command without --expect-output runs, too, if the outputs of others must equal its output.
+  const ExpectedOutput expected = command_to_run->expected.value_or(ExpectedOutput{});
+
+  // A file that the output must equal is read before the run, because the run may write to it.
+  if (auto read = set_expected_file(expected); !read) return read.error();
 
   auto file_for_output = os::TextFile::make();
   if (!file_for_output)
@@ -324,7 +327,7 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
   return os::Launch{.program = *program, .listener = &*output_of_launch_};
 }
 
-Result<void> OutputCheck::read_expected_file(const ExpectedOutput& expected) {
+Result<void> OutputCheck::set_expected_file(const ExpectedOutput& expected) {
   expected_file_.reset();
   if (expected.kind != ExpectedOutput::Kind::File) return {};
   return assign_or_error(read_file(expected.file_or_hash), expected_file_);
@@ -365,30 +368,32 @@ std::optional<std::string> OutputCheck::find_difference(const std::optional<std:
   return describe_difference(outputs_of_sources_.at(*source), output);
 }
 
-// Checks the output of the latest launch, and keeps it if the outputs of other commands must equal
-// it.
-std::optional<Error> OutputCheck::find_error() {
+// Checks the output of the latest launch. A source is a command whose output other outputs must
+// equal, so its output is kept for later checks.
+std::optional<Error> OutputCheck::check_and_keep_output() {
   const std::uint32_t command = launched_command_;
   const std::string name =
       cited(name_in_layout(plan_, Step{.command = command, .layout = launched_layout_}));
-  const ExpectedOutput& expected = plan_.commands[command].expected.value_or(ExpectedOutput{});
+  const ExpectedOutput expected = plan_.commands[command].expected.value_or(ExpectedOutput{});
 
   auto output = output_of_launch_->take();
   if (!output) return output.error();
-  if (expected.kind == ExpectedOutput::Kind::Hash && output->hash != expected.file_or_hash)
-    return make_wrong_hash_error(name, *output, expected.file_or_hash);
 
+  const bool has_wrong_hash =
+      expected.kind == ExpectedOutput::Kind::Hash && output->hash != expected.file_or_hash;
+  if (has_wrong_hash) return make_wrong_hash_error(name, *output, expected.file_or_hash);
+
+  // The output is compared with that of its source, or with a file.
   const auto source = find_source_of_launch();
   if (const auto difference = find_difference(source, *output)) {
-    const std::string wanted = source ? cited(plan_.commands[*source].name) + " writes"
-                                      : cited(expected.file_or_hash) + " has";
-    return Error{
-        fmt::format("--expect-output: {} does not write what {}: {}", name, wanted, *difference),
-        kRemedy};
+    const std::string what_other_writes = source ? cited(plan_.commands[*source].name) + " writes"
+                                                 : cited(expected.file_or_hash) + " has";
+    return Error{fmt::format("--expect-output: {} does not write what {}: {}", name,
+                             what_other_writes, *difference),
+                 kRemedyForWrongOutput};
   }
 
-  // Other commands must equal the output of the source's first layout, which emplace() leaves as it
-  // is.
+  // Only the output of the first layout is kept. In later layouts, emplace() does nothing.
   if (is_source_[command]) outputs_of_sources_.emplace(command, *std::move(output));
   return std::nullopt;
 }
@@ -434,7 +439,7 @@ Result<void> ReportedValues::read_files(std::size_t run_in_batch, Values& values
       return Error{
           fmt::format("{} is not a regular file, or it is larger than 1 MB", kMetricsVariable),
           "write fewer lines, or only their sum"};
-    if (auto read_all = read_lines(file.text, values); !read_all) return read_all;
+    if (auto read_all = read_values_of_lines(file.text, values); !read_all) return read_all;
   }
   return {};
 }
@@ -460,25 +465,29 @@ Result<void> ReportedValues::scrape(std::size_t metric_index, Values& values) co
   return make_no_match_error(metric, read_output_end());
 }
 
-/// Searches a stream from its end, window by window, because a match in the whole stream could take
-/// too many steps. The result is a part of `text`, which gets the window and its surroundings.
-Result<std::optional<std::string_view>> ReportedValues::find_last_match(const Pattern& pattern,
-                                                                        os::OutputStream stream,
-                                                                        std::string& text) const {
+/// Returns what the first group of a pattern, its part in parentheses, matched last in a stream.
+/// Returns nullopt if the pattern matches nothing, and an error if matching takes too long. The
+/// result is a part of `searched_text`, which is overwritten.
+Result<std::optional<std::string_view>> ReportedValues::find_last_match(
+    const Pattern& pattern, os::OutputStream stream, std::string& searched_text) const {
   // Only the end of a long stream is kept.
-  const std::uint64_t size = launcher_.stored_stream_bytes(stream);
-  const std::uint64_t search_begin = size > os::kStoredEndBytes ? size - os::kStoredEndBytes : 0;
+  const std::uint64_t stream_end = launcher_.stored_stream_bytes(stream);
+  const std::uint64_t search_begin =
+      stream_end > os::kStoredEndBytes ? stream_end - os::kStoredEndBytes : 0;
 
   const auto deadline = clock_.now() + kMaxTimeToScrape;
   const auto has_time_left = [&] { return clock_.now() < deadline; };
 
-  std::uint64_t window_end = size;
+  // A search in the whole stream could take too many steps, so windows are searched one by one,
+  // from the end of the stream on.
+  std::uint64_t window_end = stream_end;
   while (window_end > search_begin) {
-    const Window window = make_window(search_begin, window_end, size);
-    const Pattern::Piece piece = read_window(launcher_, stream, window, text);
+    const Window window = make_window(search_begin, window_end, stream_end);
+    const Pattern::Piece piece = read_window(launcher_, stream, window, searched_text);
     auto match = pattern.group_in_last_match(piece, has_time_left);
     const bool has_failed = !match.has_value();
-    if (has_failed || match->has_value()) return match;
+    const bool is_found = !has_failed && match->has_value();
+    if (has_failed || is_found) return match;
 
     window_end = window.begin;
   }
@@ -498,13 +507,15 @@ std::string ReportedValues::read_output_end() const {
   return "";
 }
 
-// Reads the file that a run has written. Each line has a metric's name and value. A run may report
-// the same metric several times, so its values are combined, as their mean or sum, for example.
-Result<void> ReportedValues::read_lines(std::string_view text, Values& values) {
+// Reads the text of the file that a run has written. Each line has a metric's name and value. A run
+// may report the same metric several times, so its values are combined, as their mean or sum, for
+// example.
+Result<void> ReportedValues::read_values_of_lines(std::string_view text, Values& values) {
   std::map<std::size_t, ValuesOfName> values_by_metric;
   std::size_t line_number = 0;
 
   while (!text.empty()) {
+    // The last line may have no line break.
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     ++line_number;
@@ -524,7 +535,7 @@ Result<void> ReportedValues::read_lines(std::string_view text, Values& values) {
     values_by_metric[reported->metric_index].add(reported->value, reported->combine);
   }
 
-  set_combined(values_by_metric, values);
+  set_combined_values(values_by_metric, values);
   return {};
 }
 
@@ -590,7 +601,8 @@ Result<std::size_t> ReportedValues::find_or_discover(const OwnMetric& metric) {
 
 // A region is a part of a program, between calls of lauka_region_begin and lauka_region_end. If it
 // has not been measured as it should, the run has no values for it.
-std::optional<Error> why_no_region(const os::Ended& ended) {
+std::optional<Error> why_region_is_invalid(const os::Ended& ended) {
+  // If the program has reported nothing, all fields are 0.
   const os::RegionUse use = ended.region.value_or(os::RegionUse{});
 
   if (use.lock_timeouts > 0)
@@ -603,8 +615,8 @@ std::optional<Error> why_no_region(const os::Ended& ended) {
     return Error{"it called lauka_region_end without lauka_region_begin",
                  "call the two functions in pairs"};
 
-  // Without any report, all fields are 0.
-  if (use.entries == 0)
+  const bool was_never_entered = use.entries == 0;
+  if (was_never_entered)
     return Error{
         "it did not call lauka_region_begin, or a program that started it had closed its "
         "descriptors",

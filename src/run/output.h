@@ -90,9 +90,9 @@ class OutputCheck {
   /// Prepares the launch of a command in one layout. Only one launch at a time is possible.
   Result<os::Launch> make_launch(std::uint32_t command, std::uint32_t layout);
 
-  /// Returns the error of the latest launch's output; nullopt if the output is as expected. The
-  /// launch must have ended.
-  std::optional<Error> find_error();
+  /// Returns the error of the latest launch's output; nullopt if the output is as expected. Keeps
+  /// the output if other outputs must equal it. The launch must have ended.
+  std::optional<Error> check_and_keep_output();
 
  private:
   /// Returns the command whose output `command` must equal (--expect-output same); nullopt if there
@@ -100,7 +100,7 @@ class OutputCheck {
   std::optional<std::size_t> find_source(std::size_t command) const;
   Result<StoredOutput> read_file(const std::string& path) const;
   /// Sets `expected_file_`: nullopt if the output is not compared with a file.
-  Result<void> read_expected_file(const ExpectedOutput& expected);
+  Result<void> set_expected_file(const ExpectedOutput& expected);
 
   /// Returns the command whose output the latest launch's output must equal; nullopt if there is
   /// none.
@@ -175,10 +175,10 @@ class ReportedValues {
   Result<void> scrape(std::size_t metric_index, Values& values) const;
   Result<std::optional<std::string_view>> find_last_match(const Pattern& pattern,
                                                           os::OutputStream stream,
-                                                          std::string& text) const;
+                                                          std::string& searched_text) const;
   std::string read_output_end() const;
   Result<void> read_files(std::size_t run_in_batch, Values& values);
-  Result<void> read_lines(std::string_view text, Values& values);
+  Result<void> read_values_of_lines(std::string_view text, Values& values);
   Result<LineValue> read_line(std::string_view line);
   Result<double> parse_value(const ReportedLine& reported, std::size_t metric_index) const;
   Result<std::size_t> find_or_add_metric(const ReportedLine& reported);
@@ -195,7 +195,7 @@ class ReportedValues {
 
 /// Returns the reason why a run has no valid values about its region; nullopt if the values are
 /// valid.
-std::optional<Error> why_no_region(const os::Ended& ended);
+std::optional<Error> why_region_is_invalid(const os::Ended& ended);
 
 /// Sets a run's values about its region in `reported`, whose elements have the indices of
 /// Plan::reported_metrics.

@@ -89,29 +89,33 @@ class WrapperCall {
     program_.environment.push_back(variable);
   }
 
-  /// Applies a word with options, which begins with a dash. Those of env, for example, are "-i",
-  /// "-iuHOME" and "--unset=HOME". Returns false if one cannot know which program the wrapper runs
-  /// with these options.
+  /// Applies a word with options, which begins with a dash. For env, such words are "-i", "-iuHOME"
+  /// and "--unset=HOME". Returns false if one cannot know which program the wrapper runs with these
+  /// options.
   bool take_option(const std::string& word) {
     if (word == "--") {
       are_options_over_ = true;
       return true;
     }
 
-    // env takes a lone "-" as -i. nice takes "-5" as -n 5, which does not matter for what is run.
-    if (word == "-") return apply('i', "");
-    if (is_digit(word[1])) return true;
+    // env takes a lone "-" as -i.
+    constexpr const char* no_value = "";
+    if (word == "-") return apply('i', no_value);
+
+    // nice takes "-5" as "-n 5", which does not change what is run.
+    const bool is_number = is_digit(word[1]);
+    if (is_number) return true;
     if (word.starts_with("--")) return take_long_option(std::string_view(word).substr(2));
 
-    // Letters without a value may share a word. What follows a letter with a value is the value. If
-    // nothing follows it, the value is the next word.
+    // Letters without a value may share a word. A letter with a value comes last: the rest of the
+    // word is the value or, if nothing is left, the next word.
     for (std::size_t i = 1; i < word.size(); ++i) {
       const char letter = word[i];
       if (has_value(letter)) {
         const std::string value = word.substr(i + 1);
         return value.empty() ? take_next_word_as_value_of(letter) : apply(letter, value);
       }
-      if (!apply(letter, "")) return false;
+      if (!apply(letter, no_value)) return false;
     }
     return true;
   }

@@ -75,7 +75,7 @@ bool do_shells_start_alike(const Command& a, const Command& b) {
 }
 
 /// Returns the median of wall times, and the means of CPU times. There must be a run.
-ShellOverhead summarize(std::vector<Usage> runs) {
+ShellOverhead summarize_starts(std::vector<Usage> runs) {
   ShellOverhead overhead;
   for (const Usage& run : runs) {
     overhead.user_ns += run.user_ns;
@@ -144,8 +144,8 @@ struct MeasuredStarts {
   }
 };
 
-/// Runs a program that does nothing but start, and returns the usage of each run; an empty list if
-/// the user interrupts.
+/// Runs a program that does nothing but start, until there are enough runs. Returns the usage of
+/// each run but the first; an empty list if the user interrupts.
 Result<std::vector<Usage>> measure_starts(const os::ProgramSpec& spec, os::Launcher& launcher,
                                           const std::function<int()>& interrupt,
                                           std::size_t max_starts = kMaxStarts) {
@@ -157,22 +157,23 @@ Result<std::vector<Usage>> measure_starts(const os::ProgramSpec& spec, os::Launc
 
   // The first batch is a single start, which only brings the program into the caches.
   bool is_warmup = true;
-  std::vector<os::Launch> launches(1, os::Launch{*program});
+  std::vector<os::Launch> launches = {os::Launch{.program = *program}};
 
   MeasuredStarts starts;
   while (!starts.are_enough(max_starts)) {
-    const auto batch = run_starts(spec, launcher, launches, interrupt);
-    if (!batch) return batch.error();
-    const bool is_interrupted = !batch->has_value();
+    const auto batch_unless_interrupted = run_starts(spec, launcher, launches, interrupt);
+    if (!batch_unless_interrupted) return batch_unless_interrupted.error();
+    const bool is_interrupted = !batch_unless_interrupted->has_value();
     if (is_interrupted) return std::vector<Usage>{};
 
-    for (const os::Ended& ended : **batch) {
+    const std::vector<os::Ended>& batch = **batch_unless_interrupted;
+    for (const os::Ended& ended : batch) {
       if (!is_warmup) starts.runs.push_back(ended.usage);
       starts.spent += ended.time_with_preparation;
     }
 
     is_warmup = false;
-    launches.assign(batch_size, os::Launch{*program});
+    launches.assign(batch_size, os::Launch{.program = *program});
   }
   return std::move(starts.runs);
 }
@@ -376,31 +377,33 @@ std::vector<HookFailed> HookRunner::clean_up(std::uint32_t first, std::uint32_t 
 }
 
 // Each run of a command in a shell includes the start of the shell, which is subtracted later. So
-// the shell is measured with an empty command.
+// the shell is measured with an empty command. The result has an element for each command, or is
+// empty without a shell.
 Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher& launcher,
                                                  const std::optional<User>& user,
                                                  const std::function<int()>& interrupt) {
-  std::vector<ShellOverhead> overhead_of_command;
-  if (!plan.shell) return overhead_of_command;
+  if (!plan.shell) return std::vector<ShellOverhead>{};
+  std::vector<ShellOverhead> overheads;
 
   for (std::size_t command = 0; command < plan.commands.size(); ++command) {
     // Commands for which the shell starts alike share a measurement. The first of them makes it.
     const std::size_t first_alike = find_first_alike(plan, command);
     const bool is_measured_already = first_alike < command;
     if (is_measured_already) {
-      overhead_of_command.push_back(overhead_of_command[first_alike]);
+      overheads.push_back(overheads[first_alike]);
       continue;
     }
 
-    auto runs = measure_starts(make_shell_start(plan, command, user), launcher, interrupt);
+    const os::ProgramSpec shell_start = make_shell_start(plan, command, user);
+    auto runs = measure_starts(shell_start, launcher, interrupt);
     if (!runs) return runs.error();
 
     // After an interrupt, the session has no runs from which to subtract.
     const bool is_interrupted = runs->empty();
     if (is_interrupted) return std::vector<ShellOverhead>{};
-    overhead_of_command.push_back(summarize(*std::move(runs)));
+    overheads.push_back(summarize_starts(*std::move(runs)));
   }
-  return overhead_of_command;
+  return overheads;
 }
 
 std::optional<double> measure_process_start(const Plan& plan, os::Launcher& launcher,
@@ -413,7 +416,7 @@ std::optional<double> measure_process_start(const Plan& plan, os::Launcher& laun
   spec.output = {};
   auto runs = measure_starts(spec, launcher, interrupt, max_starts);
   if (!runs || runs->empty()) return std::nullopt;
-  return to_seconds(summarize(*std::move(runs)).wall_ns);
+  return to_seconds(summarize_starts(*std::move(runs)).wall_ns);
 }
 
 bool subtract(const ShellOverhead& overhead, Usage& usage) {

@@ -44,7 +44,7 @@ std::optional<std::size_t> layouts_to_answer(const Plan& plan,
 
 }  // namespace
 
-void set_remaining(double seconds, Progress& progress) {
+void set_remaining_and_elapsed_share(double seconds, Progress& progress) {
   constexpr double longest = 1e9;  // seconds; more could overflow nanoseconds
   const double elapsed = Seconds(progress.elapsed).count();
   const double left = std::clamp(seconds, 0.0, longest);
@@ -107,7 +107,7 @@ std::optional<std::size_t> DifferenceWatch::choose_shown(std::size_t command) co
 
 // The progress line shows by how much a command's wall time differs from that of its reference. The
 // command that runs now is preferred, but a reference never has a difference.
-std::optional<DifferenceSoFar> DifferenceWatch::find_difference(std::size_t command) const {
+std::optional<DifferenceSoFar> DifferenceWatch::find_shown_difference(std::size_t command) const {
   const auto shown = choose_shown(command);
   if (!shown) return std::nullopt;
   return plan_.setting.layouts > 1 ? over_layouts(*shown) : over_rounds(*shown);
@@ -149,7 +149,7 @@ void SuiteProgress::show(std::size_t benchmark, const std::string& name, const P
   all.elapsed = clock_.now() - began_;
   all.remaining.reset();
   all.elapsed_share = 0.0;
-  if (const auto left = seconds_left()) set_remaining(*left, all);
+  if (const auto left = seconds_left()) set_remaining_and_elapsed_share(*left, all);
   observer_.progress(all);
 }
 

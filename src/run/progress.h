@@ -14,7 +14,7 @@
 namespace lauka {
 
 /// Sets Progress::remaining and Progress::elapsed_share. `seconds`: estimated time that remains.
-void set_remaining(double seconds, Progress& progress);
+void set_remaining_and_elapsed_share(double seconds, Progress& progress);
 
 /// Estimates differences of wall time for the progress line.
 class DifferenceWatch {
@@ -26,7 +26,7 @@ class DifferenceWatch {
 
   /// Returns the difference of `command` or, if `command` has none, of the first candidate that has
   /// a difference. nullopt if no difference is known.
-  std::optional<DifferenceSoFar> find_difference(std::size_t command) const;
+  std::optional<DifferenceSoFar> find_shown_difference(std::size_t command) const;
 
  private:
   struct Spread {

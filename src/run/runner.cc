@@ -149,7 +149,7 @@ class Runner final : NonCopyable {
     // A session that was cut short still exports the earlier process's rounds.
     for (; is_replaying(); run_.rounds->rounds_to_replay.pop_front())
       steps_.continue_after(run_.rounds->rounds_to_replay.front());
-    steps_.check_counters();
+    steps_.note_if_counters_are_in_use();
     observer_.finished();
     steps_.clean_up({0, static_cast<std::uint32_t>(plan_.commands.size())});
   }
@@ -185,21 +185,23 @@ class Runner final : NonCopyable {
     Progress progress;
     progress.command = plan_.commands[step.command].name;
     progress.kind = step.kind;
-    progress.elapsed = now - began_at_.value_or(now);
+    const nanoseconds began_at = began_at_.value_or(now);  // nullopt before the first turn
+    progress.elapsed = now - began_at;
 
     const Scheduler::UnderWay batch = steps_.under_way(step);
     if (const auto seconds_left = estimate_seconds_left(step, batch, now)) {
-      set_remaining(*seconds_left, progress);
+      set_remaining_and_elapsed_share(*seconds_left, progress);
       progress.may_end_earlier = scheduler_.may_end_earlier();
     }
 
+    // The race, the number and the difference are nullopt if the session or the run has none.
     progress.race = scheduler_.race_so_far();
     progress.run = scheduler_.number_of_run(batch);
     progress.are_samples_taken = takes_samples(step);
     const RunningMean& wall_time = steps_.paces()[step.command].wall_time_seconds;
     if (wall_time.count > 0) progress.mean_wall_seconds = wall_time.mean;
 
-    progress.difference = differences_.find_difference(step.command);
+    progress.difference = differences_.find_shown_difference(step.command);
     observer_.progress(progress);
   }
 
@@ -235,7 +237,7 @@ std::size_t count_turns_to_share(const Runners& runners, std::span<const std::si
     Runner& runner = runner_of(runners, lap, turns);
     const RunSteps* next = runner.find_action_to_share();
     if (next == nullptr || runner.steps().policy_after_failure() != policy) break;
-    const auto time = runner.steps().time_if_shareable(*next, unknown_run_time);
+    const auto time = runner.steps().estimate_time_if_shareable(*next, unknown_run_time);
     launches += next->steps.size();
     if (!time || launches > os::Launcher::kMaxBatch) break;
     whole += *time;
@@ -287,16 +289,18 @@ std::size_t hand_out_results(std::vector<os::Ended>& results, const SharedBatch&
   std::size_t begin = 0;
   while (begin < results.size()) {
     const std::size_t end = std::min(batch.turn_ends[turn], results.size());
-    const auto of_turn = std::span(results).subspan(begin, end - begin);
+    const auto results_of_turn = std::span(results).subspan(begin, end - begin);
+    std::vector<os::Ended> moved_results(std::make_move_iterator(results_of_turn.begin()),
+                                         std::make_move_iterator(results_of_turn.end()));
 
     // The launcher knows the error output of its latest run only.
     const bool has_latest_run = end == results.size();
+    std::string error_output_end = has_latest_run ? context.launcher.error_output_end() : "";
+
     runner_of(runners, lap, turn)
         .steps()
-        .take_shared(
-            {std::make_move_iterator(of_turn.begin()), std::make_move_iterator(of_turn.end())},
-            take_files_between(files, begin, end),
-            has_latest_run ? context.launcher.error_output_end() : "");
+        .take_shared(std::move(moved_results), take_files_between(files, begin, end),
+                     std::move(error_output_end));
     begin = end;
     ++turn;
   }
@@ -326,7 +330,8 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
 
   // If runs take longer than expected, those of later turns do not start in this batch any more.
   // The first turn keeps all its runs, as it would by itself.
-  for (os::Launch& launch : std::span(batch.launches).subspan(batch.turn_ends.front()))
+  const std::size_t end_of_first_turn = batch.turn_ends.front();
+  for (os::Launch& launch : std::span(batch.launches).subspan(end_of_first_turn))
     launch.latest_start = kBatchTime;
 
   // All turns that share a batch have the same policy (count_turns_to_share()). If the launcher
@@ -391,7 +396,8 @@ std::vector<SessionResult> close_all(const Runners& runners) {
 // With one benchmark, its session has all turns.
 Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun> runs,
                                                   const RunContext& context, std::uint64_t seed) {
-  SuiteProgress progress(context.observer, context.clock, runs.size());
+  // The runners share these objects, and end before them.
+  SuiteProgress suite_progress(context.observer, context.clock, runs.size());
   std::uint32_t latest_number_in_suite = find_latest_number_in_suite(runs);
   std::vector<std::unique_ptr<PartObserver>> observers;
   Runners runners;
@@ -400,7 +406,9 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
     if (is_part_of_suite(run)) {
       // Each benchmark of a suite reports its progress to an observer that adds up the progress of
       // all. Runs are numbered through all benchmarks.
-      observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
+      const std::size_t benchmark_index = observers.size();
+      observers.push_back(
+          std::make_unique<PartObserver>(suite_progress, benchmark_index, run.name));
       runners.push_back(
           std::make_unique<Runner>(run, context, *observers.back(), &latest_number_in_suite));
     } else {

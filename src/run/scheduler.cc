@@ -118,9 +118,12 @@ gate::Findings Scheduler::close() {
   return findings;
 }
 
-// A session is a sequence of stages. Each of these functions adds goals, such as a number of
-// rounds, and sets the next stage, unless its stage is not over. next_action() works off the goals
-// before it comes back here.
+// A session is a sequence of stages. Each stage has a function, which adds goals, such as a number
+// of rounds. If the stage is over then, the function also sets the next stage. next_action() works
+// off the goals before it comes back here.
+//
+// Most stages are about one group of commands, which alternate. In sequential order, each command
+// is a group.
 void Scheduler::run_stage() {
   switch (stage_) {
     case Stage::Begin:
@@ -152,7 +155,7 @@ void Scheduler::run_stage() {
     case Stage::RestoreTuning:
       return restore_tuning();
     case Stage::End:
-      return;
+      return;  // next_action() ends the session
   }
 }
 
@@ -215,26 +218,29 @@ void Scheduler::count_alone() {
   add_goal(RoundTarget{RoundKind::Counting, done + 1});
 }
 
-// The rounds end when --precision is reached, or at the user's limits on rounds and time. The rule
-// has these limits alone: undecided gates (conditions on the results) get more rounds later.
-bool Scheduler::look_if_timed_rounds_are_over() {
+// Timed rounds end at the wanted precision, at a limit, at the end of a race, or when all gates are
+// decided.
+bool Scheduler::decide_if_timed_rounds_are_over() {
   const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
 
-  bool is_over = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
-  if (!is_over && satisfies_stop_rule(rule_without_gates_, spent)) {
-    note_which_limit_ended_rounds();
-    is_over = true;
-  }
+  // The precision is checked only from time to time. The limits are those of the user on rounds and
+  // time.
+  const bool is_precise = has_run && precision_.check_if_due(group().commands, spent.rounds);
+  const bool is_at_limit = !is_precise && satisfies_stop_rule(rule_without_gates_, spent);
+  if (is_at_limit) note_which_limit_ended_rounds();
+  bool is_over = is_precise || is_at_limit;
 
   // A race compares the commands from time to time, and drops those that cannot win. It compares
   // them once more at the end of the rounds, because this may decide the race.
   if (race_ && has_run) {
-    look_at_race(is_over);
+    const bool is_last_look = is_over;
+    look_at_race(is_last_look);
     is_over = is_over || race_->is_over();
   }
 
-  // Gates end the rounds early if the results so far decide all of them.
+  // Gates are conditions on the results. They end the rounds early if the results so far decide all
+  // of them. Gates that are undecided at the end of these rounds get more rounds later.
   if (!is_over && has_run) {
     gates_.look_early_if_due(RoundKind::Timed, spent.rounds, spent.rounds + timed_rounds_left());
     is_over = may_end_by_gates();
@@ -247,7 +253,7 @@ bool Scheduler::look_if_timed_rounds_are_over() {
 // may be due even at the end.
 void Scheduler::decide_timed() {
   const RoundsAndTime& spent = group().timed_spent;
-  if (look_if_timed_rounds_are_over()) {
+  if (decide_if_timed_rounds_are_over()) {
     add_untuned_rounds(untuned_rounds_due(spent.rounds, kNoRoundsLeft));
     stage_ = Stage::CountLastBlock;
     return;

@@ -186,7 +186,7 @@ class Scheduler : NonCopyable {
   void decide_simulated();
   void count_alone();
   /// Looks at the results so far. Returns true if the timed rounds of the group are over.
-  bool look_if_timed_rounds_are_over();
+  bool decide_if_timed_rounds_are_over();
   void decide_timed();
   void count_last_block();
   void leave_group();

@@ -35,8 +35,8 @@ std::vector<std::size_t> find_uncounted(const EventSet& events, const RunRecord&
 
 }  // namespace
 
-// Makes only what cannot fail. prepare() does the rest, such as filling `armed_passes_`. Vectors
-// with the size of the plan's commands have an element for each command.
+// Makes only what cannot fail. prepare() does the rest. Vectors with the size of the plan's
+// commands have an element for each command.
 StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& context,
                        Observer& observer, BatchCallback under_way)
     : benchmark_(benchmark),
@@ -47,7 +47,7 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
       programs_({.plan = plan_,
                  .launcher = context.launcher,
                  .user = context.user,
-                 .armed = armed_passes_,
+                 .armed = armed_passes_,  // still empty; prepare() adds the passes
                  .has_metric_files = context.metric_files != nullptr}),
       hooks_(plan_, context.launcher),
       reported_(plan_, context.launcher, context.metric_files, context.clock),
@@ -84,6 +84,7 @@ Result<void> StepRunner::arm_passes() {
   return {};
 }
 
+// Passes come first, because a pass in a simulator changes how the commands are started.
 Result<void> StepRunner::prepare() {
   if (auto armed = arm_passes(); !armed) return armed;
 
@@ -91,7 +92,7 @@ Result<void> StepRunner::prepare() {
   if (plan_.compiled_end_pattern) awaited_.emplace(*plan_.compiled_end_pattern, context_.clock);
 
   if (auto registered = programs_.prepare(); !registered) return registered;
-  look_for_counter_losses();
+  note_programs_that_lose_counts();
   if (auto registered = hooks_.register_hooks(context_.user); !registered) return registered;
 
   // The start of the shell is subtracted from each run later.
@@ -125,7 +126,7 @@ void StepRunner::drop_incomplete_round() {
 }
 
 // A step is one run of one command, and a round has one or more steps. Each run that ends adds its
-// record to `result_`.
+// record to `result_`, and its time to the paces, which are the mean times of each command's runs.
 FinishedRounds StepRunner::run(const RunSteps& action) {
   const std::span<const Step> steps = action.steps;
   const std::vector<Pace> paces_before = paces_;
@@ -137,7 +138,7 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
 
   // Another program may have taken the counters since the latest counting rounds.
   const bool begins_to_count = kind == RoundKind::Counting && latest_kind_ != kind;
-  if (begins_to_count) check_counters();
+  if (begins_to_count) note_if_counters_are_in_use();
   latest_kind_ = kind;
 
   const bool are_all_done = run_with_repetitions({steps.begin(), steps.end()});
@@ -146,9 +147,12 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   else
     drop_incomplete_round();
 
-  // A later --resume does not know of rounds that are not kept. So that it decides alike, they
-  // leave the paces as they were.
-  if (!action.is_kept_for_resume) result_.paces = paces_ = paces_before;
+  // A later --resume does not know of rounds that are not kept. They leave the paces as they were,
+  // so that the later call decides alike.
+  if (!action.is_kept_for_resume) {
+    paces_ = paces_before;
+    result_.paces = paces_before;
+  }
   return std::move(result_);
 }
 
@@ -217,7 +221,7 @@ void StepRunner::note_end_state(const Step& step, const os::Ended& ended) {
     session_.program_settings[step.command].add(settings_of_process(*ended.end_state));
 }
 
-void StepRunner::look_for_counter_loss(std::size_t command) {
+void StepRunner::note_if_program_loses_counts(std::size_t command) {
   if (has_looked_for_counter_loss_[command]) return;
   has_looked_for_counter_loss_[command] = true;
   auto found = benchmark_.engine.find_counter_loss_file(
@@ -228,11 +232,11 @@ void StepRunner::look_for_counter_loss(std::size_t command) {
 
 // The kernel stops counting some programs, such as those that change the user. A setup or prepare
 // hook may make or replace the program, so it is examined only later.
-void StepRunner::look_for_counter_losses() {
+void StepRunner::note_programs_that_lose_counts() {
   for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
     const Hooks& hooks = plan_.commands[command].hooks;
     const bool may_be_made_later = hooks[HookKind::Setup] || hooks[HookKind::Prepare];
-    if (!may_be_made_later) look_for_counter_loss(command);
+    if (!may_be_made_later) note_if_program_loses_counts(command);
   }
 }
 
@@ -268,9 +272,10 @@ bool StepRunner::is_shareable(const RunSteps& action) const {
 }
 
 // Benchmarks of a suite take turns, and several of them may have their next runs in one batch of
-// the launcher. `unknown_run_time` is assumed for commands that have not run yet.
-std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
-                                                         nanoseconds unknown_run_time) const {
+// the launcher. Returns nullopt if the runs of this action must not be in such a batch.
+// `unknown_run_time` is assumed for commands that have not run yet.
+std::optional<nanoseconds> StepRunner::estimate_time_if_shareable(
+    const RunSteps& action, nanoseconds unknown_run_time) const {
   if (!is_shareable(action)) return std::nullopt;
 
   std::chrono::duration<double> time{};
@@ -342,16 +347,16 @@ Result<void> StepRunner::add_control_group(os::Launch& launch) {
   return assign_or_error(benchmark_.groups->begin(), launch.control_group_file);
 }
 
-Result<os::Launch> StepRunner::make_launch(const Step& step, std::size_t run_in_batch) {
-  // A hook may have made the program just now, so it is examined only here, if not before.
-  look_for_counter_loss(step.command);
+Result<os::Launch> StepRunner::make_launch(const Step& step, std::size_t index_in_batch) {
+  // The kernel does not count all programs. One that a hook has made just now was not examined yet.
+  note_if_program_loses_counts(step.command);
 
   const auto program = programs_.program_of_run(step, reported_.uses_metric_files());
   if (!program) return program.error();
 
   // The variable tells the run the path of the file to which it may write its metrics.
   os::Launch launch{.program = *program};
-  launch.launch_variable_value = reported_.metric_file_path(run_in_batch);
+  launch.launch_variable_value = reported_.metric_file_path(index_in_batch);
   ask_for_end_state(step, launch);
 
   if (auto added = add_control_group(launch); !added) return added.error();
@@ -432,7 +437,7 @@ std::size_t StepRunner::launch_check(const Step& step) {
   const auto all = launch_batch({&*launch, 1}, step, os::AfterFailure::GoOn);
   if (!all) return cut_short_without_runs(all.error());
   if (auto why = find_failure(step, all->front())) return cut_short_without_runs(*std::move(why));
-  if (auto wrong = output_check_.find_error()) {
+  if (auto wrong = output_check_.check_and_keep_output()) {
     command_at_fault_ = step.command;
     return cut_short_without_runs(*std::move(wrong));
   }
@@ -489,7 +494,10 @@ bool StepRunner::end_session(EarlyEnd why) {
   return false;
 }
 
-bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::size_t place) {
+// Adds a run that has ended to the result, with its counts and the values that it has reported.
+// Returns false if the session must end.
+bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended,
+                                std::size_t index_in_batch) {
   if (std::holds_alternative<Cancelled>(ended.outcome))
     return end_session(Interrupted{context_.pending_interrupt()});
 
@@ -502,10 +510,12 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
     paces_[step.command].run_seconds.add(to_seconds(ended.time_with_preparation));
   result_.time += ended.time_with_preparation;
 
-  RunRecord run{step, ended.outcome, ended.usage, {}};
-  run.details.outlived = static_cast<std::uint32_t>(ended.outlived);
-  if (auto why = take_reported(run, place, ended, counted)) return end_session(*std::move(why));
+  RunRecord run{.step = step, .outcome = ended.outcome, .usage = ended.usage, .counts = {}};
+  run.details.outlived = static_cast<std::uint32_t>(ended.outlived);  // number of processes
+  if (auto why = take_reported_values(run, index_in_batch, ended, counted))
+    return end_session(*std::move(why));
 
+  // A warm-up run, for example, only had to end.
   if (step.is_thrown_away())
     count_finished_step();
   else
@@ -513,12 +523,12 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   return true;
 }
 
-std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place,
-                                               const os::Ended& ended,
-                                               engine::CountsOfRun& counted) {
+std::optional<Error> StepRunner::take_reported_values(RunRecord& run, std::size_t index_in_batch,
+                                                      const os::Ended& ended,
+                                                      engine::CountsOfRun& counted) {
   const Step& step = run.step;
-  for (const auto& missing :
-       {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)}) {
+  for (const auto& missing : {reported_.read_values(step, index_in_batch, run.reported),
+                              take_region(run, ended, counted)}) {
     if (!missing || plan_.ignore_failure) continue;
     command_at_fault_ = step.command;
     return missing->prefixed(cited(plan_.commands[step.command].name));
@@ -595,7 +605,7 @@ void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
 std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& ended,
                                              engine::CountsOfRun& counted) {
   if (!plan_.setting.measures_region) return std::nullopt;
-  if (auto why = why_no_region(ended)) {
+  if (auto why = why_region_is_invalid(ended)) {
     std::ranges::fill(counted.counts, std::nullopt);
     counted.functions.reset();
     counted.paths.clear();
@@ -607,7 +617,7 @@ std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& en
   return std::nullopt;
 }
 
-void StepRunner::check_counters() {
+void StepRunner::note_if_counters_are_in_use() {
   if (plan_.setting.events.count_passes(RoundKind::Counting) == 0) return;
   if (const auto held = benchmark_.engine.held_by_others())
     note_once({}, {"counters_in_use", held->line()});

@@ -47,7 +47,7 @@ class StepRunner {
 
   /// Returns an estimate of the time of `action`; nullopt if other benchmarks' runs must not be in
   /// its batch. `unknown_run_time`: estimate for the first run of a command.
-  std::optional<std::chrono::nanoseconds> time_if_shareable(
+  std::optional<std::chrono::nanoseconds> estimate_time_if_shareable(
       const RunSteps& action, std::chrono::nanoseconds unknown_run_time) const;
 
   /// Appends the launches of `action` to a batch that several benchmarks share. Returns false and
@@ -91,7 +91,7 @@ class StepRunner {
 
   /// Adds a note if counting passes cannot use the hardware counters, usually because another
   /// program holds the counters.
-  void check_counters();
+  void note_if_counters_are_in_use();
 
   os::AfterFailure policy_after_failure() const {
     return plan_.ignore_failure && plan_.ignore_failure->ignores_all ? os::AfterFailure::GoOn
@@ -133,8 +133,8 @@ class StepRunner {
   Result<std::vector<os::Ended>> launch_alone(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_batch(std::span<const os::Launch> launches,
                                               const Step& step, os::AfterFailure after_failure);
-  /// `run_in_batch`: index that the run has in its batch.
-  Result<os::Launch> make_launch(const Step& step, std::size_t run_in_batch);
+  /// `index_in_batch`: index of the run.
+  Result<os::Launch> make_launch(const Step& step, std::size_t index_in_batch);
   void add_counters(std::size_t pass, os::Launch& launch) const;
   Result<void> add_control_group(os::Launch& launch);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps,
@@ -143,13 +143,13 @@ class StepRunner {
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::CountsOfRun counted);
   void request_repetition_if_throttled(const Step& step, engine::CountsOfRun& counted) const;
   /// Returns false if the session must end.
-  bool take_ended_run(const Step& step, const os::Ended& ended, std::size_t place);
+  bool take_ended_run(const Step& step, const os::Ended& ended, std::size_t index_in_batch);
   /// Cuts the session short. Returns false.
   bool end_session(EarlyEnd why);
   /// Sets the values that a run has reported. Returns an error if one is missing and -i does not
-  /// ignore it. `place`: index of the run in its batch.
-  std::optional<Error> take_reported(RunRecord& run, std::size_t place, const os::Ended& ended,
-                                     engine::CountsOfRun& counted);
+  /// ignore it. `index_in_batch`: index of the run.
+  std::optional<Error> take_reported_values(RunRecord& run, std::size_t index_in_batch,
+                                            const os::Ended& ended, engine::CountsOfRun& counted);
   void subtract_overhead(RunRecord& run) const;
   /// Adds a run to `result_`: to the runs that are kept, or to those that are repeated.
   void add_to_result(RunRecord run, const os::Ended& ended, engine::CountsOfRun counted);
@@ -162,8 +162,8 @@ class StepRunner {
   /// Lets the first run of a command, which is usually a warm-up run, tell its process's state.
   void ask_for_end_state(const Step& step, os::Launch& launch);
   void note_end_state(const Step& step, const os::Ended& ended);
-  void look_for_counter_loss(std::size_t command);
-  void look_for_counter_losses();
+  void note_if_program_loses_counts(std::size_t command);
+  void note_programs_that_lose_counts();
   /// Calls `launch_steps` between the prepare and conclude hooks of `step`, and returns its result;
   /// 0 if a hook failed, which ends the session.
   std::size_t run_between_hooks(const Step& step, const std::function<std::size_t()>& launch_steps);

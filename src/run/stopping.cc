@@ -352,7 +352,7 @@ std::vector<Series> PrecisionWatch::make_series() const {
   return make_all_series(plan_, runs_, plan_.precision->metric);
 }
 
-bool PrecisionWatch::has_enough_runs(std::span<const std::uint32_t> group, std::uint64_t rounds) {
+bool PrecisionWatch::check_if_due(std::span<const std::uint32_t> group, std::uint64_t rounds) {
   if (!plan_.precision || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
 
   // A check reads all rounds, so the next one waits until there are 1% more.
@@ -428,50 +428,64 @@ bool PrecisionWatch::is_too_wide(std::span<const Series> series, std::size_t can
   return !half_width || *half_width > plan_.precision->relative_half_width;
 }
 
+bool PrecisionWatch::compares_commands() const {
+  return plan_.commands.size() > 1 || plan_.reference.is_candidate(0);
+}
+
+// Intervals are those of differences from a reference. A command that is compared with nothing has
+// the interval of its mean.
+std::optional<double> PrecisionWatch::half_width_of_widest_interval(
+    std::span<const Series> series) const {
+  if (!compares_commands()) return half_width_of_mean(series.front());
+
+  std::optional<double> widest = 0.0;
+  for (std::size_t command = 0; command < plan_.commands.size(); ++command)
+    if (plan_.reference.is_candidate(command))
+      widest = take_wider(widest, half_width_of_delta(series, command));
+  return widest;
+}
+
+std::optional<std::size_t> PrecisionWatch::layouts_to_reach_for_all(
+    std::span<const Series> series) const {
+  std::optional<std::size_t> most;
+  for (std::size_t command = 0; command < plan_.commands.size(); ++command)
+    if (!compares_commands() || plan_.reference.is_candidate(command))
+      most = std::max(most, layouts_to_reach(series, command));
+  return most;
+}
+
 // Reports whether the session reached --precision: by the half width of the widest interval.
 std::optional<Precision> PrecisionWatch::close(PrecisionEnd why_rounds_ended) const {
   if (!plan_.precision) return std::nullopt;
 
-  const std::vector<Series> series_by_command = make_series();
-  Precision result{.wanted_half_width = plan_.precision->relative_half_width,
-                   .half_width = 0.0,
-                   .fewest_values_of_command = std::numeric_limits<std::size_t>::max(),
+  // Only the plan's own commands count, because the runs of a baseline were not made for the
+  // precision.
+  const std::vector<Series> series = make_series();
+  std::size_t fewest_values = std::numeric_limits<std::size_t>::max();
+  for (std::size_t command = 0; command < plan_.commands.size(); ++command)
+    fewest_values = std::min(fewest_values, series[command].values.size());
+
+  const double wanted_half_width = plan_.precision->relative_half_width;
+  Precision result{.wanted_half_width = wanted_half_width,
+                   .half_width = half_width_of_widest_interval(series),
+                   .fewest_values_of_command = fewest_values,
                    .end = why_rounds_ended,
                    .metric = metric().name};
 
-  // The runs of a baseline are not among those that were made for the precision.
-  for (std::size_t command = 0; command < plan_.commands.size(); ++command)
-    result.fewest_values_of_command =
-        std::min(result.fewest_values_of_command, series_by_command[command].values.size());
-
-  // Intervals are those of differences from a reference. A command that is compared with nothing
-  // has the interval of its mean.
-  const bool is_compared = plan_.commands.size() > 1 || plan_.reference.is_candidate(0);
-  if (!is_compared) result.half_width = half_width_of_mean(series_by_command.front());
-  for (std::size_t command = 0; command < plan_.commands.size(); ++command)
-    if (plan_.reference.is_candidate(command))
-      result.half_width =
-          take_wider(result.half_width, half_width_of_delta(series_by_command, command));
-
-  const bool is_reached =
-      result.half_width && *result.half_width <= plan_.precision->relative_half_width;
+  const bool is_reached = result.half_width && *result.half_width <= wanted_half_width;
   if (is_reached) {
     result.end = PrecisionEnd::Reached;
     return result;
   }
 
-  // It was reached once. Later rounds, made for gates, have widened the interval again.
+  // The rounds ended because the precision was reached, but it is not reached now. So later rounds,
+  // made for gates, have widened the interval again.
   if (why_rounds_ended == PrecisionEnd::Reached) result.end = PrecisionEnd::LostInGateRounds;
 
   // With --layouts, which measures several variants of a program, the user may need more layouts
   // rather than more runs.
   const bool has_layouts = plan_.setting.layouts > 1;
-  if (!has_layouts) return result;
-  for (std::size_t command = 0; command < plan_.commands.size(); ++command)
-    if (!is_compared || plan_.reference.is_candidate(command))
-      result.layouts_to_reach =
-          std::max(result.layouts_to_reach, layouts_to_reach(series_by_command, command));
-
+  if (has_layouts) result.layouts_to_reach = layouts_to_reach_for_all(series);
   return result;
 }
 

@@ -225,7 +225,7 @@ class PrecisionWatch {
 
   /// True if the commands of a group have enough runs for the precision after `rounds` rounds.
   /// Checks only after some rounds; returns false after others.
-  bool has_enough_runs(std::span<const std::uint32_t> group, std::uint64_t rounds);
+  bool check_if_due(std::span<const std::uint32_t> group, std::uint64_t rounds);
 
   /// For sequential order: true if `command` needs more runs to reach the precision. False with a
   /// baseline.
@@ -248,6 +248,14 @@ class PrecisionWatch {
   std::optional<double> half_width_of_mean(const Series& series) const;
   std::optional<double> half_width_of_delta(std::span<const Series> series,
                                             std::size_t candidate) const;
+  /// True if commands are compared, with each other or with a baseline.
+  bool compares_commands() const;
+  /// Returns the half width of the widest interval that --precision is about; nullopt if one of
+  /// them is unknown.
+  std::optional<double> half_width_of_widest_interval(std::span<const Series> series) const;
+  /// Returns the number of layouts with which all commands reach the precision; nullopt if more
+  /// layouts would not help.
+  std::optional<std::size_t> layouts_to_reach_for_all(std::span<const Series> series) const;
   std::optional<std::size_t> layouts_to_reach(std::span<const Series> series,
                                               std::size_t command) const;
 

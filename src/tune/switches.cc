@@ -137,9 +137,9 @@ std::vector<std::string> list_numbered_paths(os::SettingFiles& files, std::strin
   // For the pattern "/sys/cpu*/governor", the folder is "/sys", and the prefix of the names to look
   // for is "cpu". The prefix may be empty.
   const auto [before_star, after_star] = split_at_star(pattern);
-  const std::size_t slash = before_star.rfind('/');
-  const std::string folder(before_star.substr(0, slash));
-  const std::string_view prefix = before_star.substr(slash + 1);
+  const std::size_t last_slash = before_star.rfind('/');
+  const std::string folder(before_star.substr(0, last_slash));
+  const std::string_view prefix = before_star.substr(last_slash + 1);
 
   std::map<std::uint64_t, std::string> path_by_number;
   for (const std::string& name : files.list(folder)) {
@@ -148,7 +148,8 @@ std::vector<std::string> list_numbered_paths(os::SettingFiles& files, std::strin
     if (!number) continue;
     std::string path(before_star);
     path.append(std::to_string(*number)).append(after_star);
-    if (files.read(path)) path_by_number[*number] = std::move(path);
+    const bool can_be_read = files.read(path).has_value();
+    if (can_be_read) path_by_number[*number] = std::move(path);
   }
 
   std::vector<std::string> paths;
@@ -232,11 +233,13 @@ class SettingFinder {
     setting.needs_root = error == EACCES || error == EPERM;
   }
 
-  /// Adds a copy of `prototype` for each file of its row, or one without a file if there is none.
+  /// Adds a copy of `prototype` for each file of its row. If there are no files, adds one copy,
+  /// which says so.
   void add_settings_of_files(const SettingState& prototype) {
     const Switch& row = *prototype.row;
 
-    // Some switches have different files on different machines, and a row for each kind of file.
+    // A switch may have different files on different machines. Then it has a row for each kind of
+    // file, and the first row with files is used.
     const bool has_files_of_earlier_row =
         std::ranges::any_of(found_, [&](const SettingState& setting) {
           return setting.row->name == row.name && !setting.path.empty();
@@ -252,8 +255,9 @@ class SettingFinder {
     }
 
     if (paths.empty()) {
-      found_.push_back(prototype);
-      found_.back().why_not = "not here";
+      SettingState missing_setting = prototype;
+      missing_setting.why_not = "not here";
+      found_.push_back(std::move(missing_setting));
     }
   }
 
@@ -556,7 +560,8 @@ const Switch* find_switch(std::string_view path) {
   return found == kSwitches.end() || path.empty() ? nullptr : found;
 }
 
-// Values are compared as texts, so they are brought into one form. Most values have only one.
+// Values are compared as texts. So if a value can be written in several ways, the result is written
+// in lauka's way. Most values can be written in only one way.
 std::optional<std::string> parse_value(Form form, std::string_view text) {
   text = trimmed(text);
   const std::string as_it_is(text);
@@ -632,14 +637,16 @@ bool is_switched_on(const TuneRequest& request, std::string_view name) {
 // switch is for.
 std::string list_text(const std::vector<SettingState>& settings, const CpuChoice& cpus) {
   constexpr std::size_t name_width = 12;
+  const std::string indent_of_help(2 + name_width, ' ');  // as wide as the mark and the name above
   std::string text;
   for (const Switch& row : kSwitches) {
     // Only the first of several rows of a switch has a help text. It stands for the switch.
     if (row.help.empty()) continue;
     const SwitchSummary summary = summarize_switch(row.name, settings);
     const char mark = summary.is_requested ? '+' : '-';
-    text += fmt::format("{} {:<{}}{}\n", mark, row.name, name_width, describe_values(summary));
-    text += fmt::format("  {:<{}}{}\n", "", name_width, row.help);
+    const std::string padded_name = fmt::format("{:<{}}", row.name, name_width);
+    text += fmt::format("{} {}{}\n", mark, padded_name, describe_values(summary));
+    text += fmt::format("{}{}\n", indent_of_help, row.help);
   }
 
   if (!cpus.command_cpus.empty())
@@ -651,7 +658,8 @@ std::string list_text(const std::vector<SettingState>& settings, const CpuChoice
          "choice.\n";
 }
 
-// All of a vital's sources may be missing, as in a container. Then the vital stays nullopt.
+// Vitals show how the machine fares: throttling, stolen time and temperature. A vital stays nullopt
+// if the machine does not tell it, as in a container.
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   if (cpus.empty()) cpus = read_online_cpus(files);
 
@@ -662,11 +670,12 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   for (const std::uint32_t cpu : cpus) {
     add_throttles(files, cpu, vitals);
 
-    // The line shows the CPU's time in total, and what the hypervisor gave to other machines.
+    // The CPU's line in /proc/stat shows its time in total, and what the hypervisor gave to other
+    // machines.
     const std::string line_begin = fmt::format("cpu{} ", cpu);
-    const auto line = std::ranges::find_if(
-        stat_lines, [&](std::string_view text) { return text.starts_with(line_begin); });
-    if (line != stat_lines.end()) add_ticks(*line, vitals);
+    const auto line_of_cpu = std::ranges::find_if(
+        stat_lines, [&](std::string_view line) { return line.starts_with(line_begin); });
+    if (line_of_cpu != stat_lines.end()) add_ticks(*line_of_cpu, vitals);
   }
 
   vitals.celsius = read_celsius(files);

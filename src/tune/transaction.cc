@@ -144,10 +144,12 @@ void restore_change(os::SettingFiles& files, const SettingChange& change, Restor
     ++restored.restored_count;
 }
 
-/// Restores the settings before tuning, except those that another program has changed since.
+/// Gives settings the values that they had before tuning, except those that another program has
+/// changed since.
 RestoreResult restore_changes(os::SettingFiles& files, const std::vector<SettingChange>& changes) {
-  // Checks all settings before it restores any. Otherwise an energy preference that the kernel
-  // changes when the governor is restored could seem to be changed by another program.
+  // All settings are checked before the first is restored. When a CPU's governor is restored, the
+  // kernel may change the CPU's energy preference. A later check would take this for the change of
+  // another program.
   const auto changed_by_others = find_foreign_changes(files, changes);
 
   // The last change is undone first, because a change may need an earlier one: a control group
@@ -223,9 +225,10 @@ Error make_claim_error(int error) {
                      : "run lauka as root where /run can be written"};
 }
 
-/// Makes and locks the journal's folder, so that only one lauka tunes the machine.
+/// Makes and locks the journal's folder, so that only one lauka tunes the machine. Tries again
+/// while another process has the lock only for a moment.
 Result<void> claim_machine(os::SettingFiles& files) {
-  constexpr int max_tries = 100;  // a millisecond apart
+  constexpr int max_tries = 100;  // SettingFiles::pause() sleeps for a millisecond
   int error = 0;
 
   for (int tries = 0; tries < max_tries; ++tries) {
@@ -238,12 +241,13 @@ Result<void> claim_machine(os::SettingFiles& files) {
     if (error == 0) return {};
 
     const bool is_locked_by_another = error == EWOULDBLOCK;
-    if (is_locked_by_another && writer_pid)
+    const bool is_machine_tuned = is_locked_by_another && writer_pid.has_value();
+    if (is_machine_tuned)
       return Error{fmt::format("another lauka (process {}) has tuned this machine", *writer_pid),
                    "wait until it has ended"};
 
-    // Without a journal, another process has locked the folder only for a moment: it is about to
-    // write the journal, or to remove the folder.
+    // Without a journal, the other process keeps the lock only for a moment. It is about to write
+    // the journal, or to remove the folder.
     const bool was_folder_removed = error == ENOENT;
     if (!is_locked_by_another && !was_folder_removed) break;
     files.pause();
@@ -374,20 +378,22 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
   if (auto claimed = claim_machine(files); !claimed) return claimed.error();
   std::unique_ptr<TuningSession> session(new TuningSession(files));
 
-  // Settings that an earlier lauka has left would pass for the values before tuning.
+  // What a killed lauka has left must not pass for the values before tuning, so it is restored
+  // first. If this fails, the old journal must stay, which the destructor would remove otherwise.
   if (auto restored = session->restore_leftovers(); !restored) {
-    session->give_up_machine();
+    session->unlock_without_restoring();
     return restored.error();
   }
 
   const std::vector<SettingState> settings = find_settings(files, request, cpus);
   session->changes_ = list_changes(settings);
 
-  // Writes the journal before the first change, so that a later lauka can restore what was changed.
+  // The journal is written before the first change, so that a later lauka can restore what was
+  // changed. After an error, the destructor of the session unlocks the machine.
   if (auto written = write_journal(files, session->changes_); !written) return written.error();
   session->change_settings();
   session->in_force_.cpus = cpus.command_cpus;
-  session->hold_latency_and_note(settings);
+  session->hold_latency_and_note_switches(settings);
   return session;
 }
 
@@ -414,7 +420,7 @@ void TuningSession::change_settings() {
 }
 
 /// Unlocks the machine, so that another lauka may tune it. This session has nothing to restore.
-void TuningSession::give_up_machine() {
+void TuningSession::unlock_without_restoring() {
   is_over_ = true;
   files_.unlock();
 }
@@ -480,9 +486,9 @@ void TuningSession::note_tuned(const std::string& switch_name, const SettingStat
   ++note->files;
 }
 
-/// Bounds the latency if the user asked for it. Notes in in_force_, which the report shows, what
-/// was tuned and what could not be tuned.
-void TuningSession::hold_latency_and_note(const std::vector<SettingState>& settings) {
+/// Bounds the latency if the user asked for it. Then notes in `in_force_`, which the report shows,
+/// which switches were tuned, and which could not be tuned.
+void TuningSession::hold_latency_and_note_switches(const std::vector<SettingState>& settings) {
   for (const SettingState& setting : settings) {
     if (!setting.is_requested) continue;
     const bool can_be_tuned = !setting.wanted.empty();
@@ -491,19 +497,21 @@ void TuningSession::hold_latency_and_note(const std::vector<SettingState>& setti
     // noted.
     if (setting.row->form == Form::Controllers && can_be_tuned) continue;
 
-    const bool bounds_latency = setting.row->form == Form::Latency && can_be_tuned;
-    const int latency_error = bounds_latency ? hold_latency(setting) : 0;
-
-    std::string why_not = setting.why_not;
-    if (latency_error != 0) why_not = message_of(latency_error);
+    // Some reasons are known from the look at the setting, others only from the attempt to change
+    // it.
+    std::string why_not_tuned = setting.why_not;
+    if (setting.row->form == Form::Latency && can_be_tuned) {
+      const int error = hold_latency(setting);
+      if (error != 0) why_not_tuned = message_of(error);
+    }
     const auto refusal = refused_.find(setting.path);
-    if (refusal != refused_.end()) why_not = refusal->second;
+    if (refusal != refused_.end()) why_not_tuned = refusal->second;
 
     const std::string switch_name(setting.row->name);
-    if (why_not.empty())
+    if (why_not_tuned.empty())
       note_tuned(switch_name, setting);
     else
-      note_untuned(switch_name, why_not);
+      note_untuned(switch_name, why_not_tuned);
   }
 }
 

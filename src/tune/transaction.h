@@ -101,11 +101,11 @@ class TuningSession : NonCopyable {
   int change_setting(const SettingChange& change);
   void change_settings();
   Result<void> restore_leftovers();
-  void give_up_machine();
+  void unlock_without_restoring();
   int hold_latency(const SettingState& setting);
   void note_tuned(const std::string& switch_name, const SettingState& setting);
   void note_untuned(const std::string& switch_name, const std::string& why_not);
-  void hold_latency_and_note(const std::vector<SettingState>& settings);
+  void hold_latency_and_note_switches(const std::vector<SettingState>& settings);
 
   os::SettingFiles& files_;
   std::vector<SettingChange> changes_{};

@@ -138,7 +138,7 @@ TEST_CASE("the first build that fails ends those that have not begun, and shows 
     if (progress.latest != latest) begun += progress.latest;
     latest = progress.latest;
   };
-  const auto failed = run_builds(builds, {.clock = os::MonotonicClock(), .show = note});
+  const auto failed = run_builds(builds, {.clock = os::MonotonicClock(), .show_progress = note});
   REQUIRE(failed);
   CHECK(begun == "firstsecond");
   CHECK(failed->build.name_in_messages == "second");

@@ -388,7 +388,7 @@ os::Ended ended_with(const os::RegionUse& use) {
 }
 
 std::string why(const os::RegionUse& use) {
-  const auto error = why_no_region(ended_with(use));
+  const auto error = why_region_is_invalid(ended_with(use));
   return error ? error->what : "";
 }
 
@@ -434,7 +434,7 @@ TEST_CASE("no region, one left open, an end alone and more time than there was a
   CHECK(why({.entries = 1, .time_ns = 1001}) ==
         "it reported more time in its region than the whole run took");
   os::Ended nothing{Exited{0}, {}};
-  CHECK(why_no_region(nothing).has_value());
+  CHECK(why_region_is_invalid(nothing).has_value());
 }
 
 TEST_CASE("a run without a region ends the session and names the command") {

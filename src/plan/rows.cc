@@ -765,8 +765,9 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
     const auto metric_index = find_metric(metrics, name_of_percentile(percent));
     if (!metric_index) continue;
 
-    const bool is_also_in_list = *metric_index < count_in_front;
-    if (is_also_in_list) continue;
+    // The list may have named the percentile, too.
+    const bool is_in_front_already = *metric_index < count_in_front;
+    if (is_in_front_already) continue;
     move_to_place(metrics, *metric_index, count_in_front);
     ++count_in_front;
   }

@@ -276,8 +276,8 @@ class CommandMaker {
 
     std::vector<Combination> combinations;
     std::set<std::vector<std::size_t>> known_keys;
-    std::vector<std::size_t> value_indices(variables.size(),
-                                           0);  // of each variable's present value
+    // The index of the present value of each variable.
+    std::vector<std::size_t> value_indices(variables.size(), 0);
     do {
       for (std::size_t command = 0; command < typed_count_; ++command) {
         // Other values of a variable that the command does not use would only repeat the command.

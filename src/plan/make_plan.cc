@@ -59,7 +59,7 @@ std::vector<std::string> list_default_events(const EventSet& defaults) {
 }
 
 /// The events that gates and formulas need.
-struct EventsByName {
+struct NeededEvents {
   std::vector<std::string> of_gates;
   FormulaRequest formulas;
 
@@ -116,16 +116,16 @@ std::optional<Error> explain_event_of_formula(const std::string& name,
 /// Explains why the engine refused events. Names in gates and formulas that are no metrics are
 /// taken for events, so if one of them probably is a misspelt metric, the user is told so.
 /// Otherwise, the engine's own error is the explanation.
-Error explain_refusal(const EventsByName& by_name, const Error& engine_error) {
+Error explain_refusal(const NeededEvents& needed, const Error& engine_error) {
   const std::vector<std::string_view> metric_names = list_metric_names();
 
-  for (const std::string& name : by_name.of_gates) {
+  for (const std::string& name : needed.of_gates) {
     const bool is_unknown_to_engine = engine_error.unknown_name == name;
     if (is_unknown_to_engine || is_misspelt_metric(name, metric_names))
       return make_no_metric_error(name, metric_names);
   }
 
-  for (const std::string& name : by_name.formulas.events)
+  for (const std::string& name : needed.formulas.events)
     if (auto why = explain_event_of_formula(name, metric_names)) return *std::move(why);
 
   return engine_error;
@@ -134,9 +134,9 @@ Error explain_refusal(const EventsByName& by_name, const Error& engine_error) {
 /// Returns a request for the events `names`. A formula can only be computed if one pass counts all
 /// of its events, so their pairs are more important than the pairs that every request has.
 EventRequest make_event_request(const std::vector<std::string>& names,
-                                const CountingOptions& options, const EventsByName& by_name) {
+                                const CountingOptions& options, const NeededEvents& needed) {
   EventRequest request{.names = names, .single_pass = options.single_pass};
-  const auto& pairs = by_name.formulas.event_pairs;
+  const auto& pairs = needed.formulas.event_pairs;
   request.pairs_for_one_pass.insert(request.pairs_for_one_pass.begin(), pairs.begin(), pairs.end());
   return request;
 }
@@ -145,7 +145,7 @@ EventRequest make_event_request(const std::vector<std::string>& names,
 /// divides them into passes: the events of one pass are counted in the same runs.
 Result<EventSet> select_default_events_plus(const std::vector<std::string>& extra_names,
                                             const CountingOptions& options,
-                                            const EventsByName& by_name,
+                                            const NeededEvents& needed,
                                             const EventSelector& select_events) {
   // A request without names is for the default events. If others are added, it need not demand a
   // single pass, because the second request, for all events, does.
@@ -158,10 +158,10 @@ Result<EventSet> select_default_events_plus(const std::vector<std::string>& extr
   // The second request is needed if it adds events or restricts the passes.
   const std::vector<std::string> all_names = append_to_default_events(*defaults, extra_names);
   const bool adds_events = all_names.size() > list_default_events(*defaults).size();
-  const bool restricts_passes = options.single_pass || !by_name.formulas.event_pairs.empty();
+  const bool restricts_passes = options.single_pass || !needed.formulas.event_pairs.empty();
   if (!adds_events && !restricts_passes) return defaults;
 
-  auto all_events = select_events(make_event_request(all_names, options, by_name));
+  auto all_events = select_events(make_event_request(all_names, options, needed));
   if (all_events)
     all_events->notes.insert(all_events->notes.begin(), defaults->notes.begin(),
                              defaults->notes.end());
@@ -171,12 +171,12 @@ Result<EventSet> select_default_events_plus(const std::vector<std::string>& extr
 /// Lets the engine select the events that options, gates and formulas name and, if `with_defaults`,
 /// those that it counts by default. The engine divides them into passes, each of which is counted
 /// in other runs.
-Result<EventSet> select_wanted_events(const CountingOptions& options, const EventsByName& by_name,
+Result<EventSet> select_wanted_events(const CountingOptions& options, const NeededEvents& needed,
                                       bool with_defaults, const EventSelector& select_events) {
   std::vector<std::string> names = options.events;
-  for (const std::string& name : by_name.all()) add_once(names, name);
-  return with_defaults ? select_default_events_plus(names, options, by_name, select_events)
-                       : select_events(make_event_request(names, options, by_name));
+  for (const std::string& name : needed.all()) add_once(names, name);
+  return with_defaults ? select_default_events_plus(names, options, needed, select_events)
+                       : select_events(make_event_request(names, options, needed));
 }
 
 Result<void> refuse_percentiles_in_formulas(const FormulaRequest& formulas) {
@@ -239,19 +239,19 @@ Result<void> check_selected_events(const CountingOptions& options, const EventSe
 /// Chooses the events to count: those that the user names in options, gates and formulas, and the
 /// default events unless the options exclude them. Returns an empty set if none are needed.
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
-                               const EventsByName& by_name, const EventSelector& select_events) {
-  if (auto checked = refuse_percentiles_in_formulas(by_name.formulas); !checked)
+                               const NeededEvents& needed, const EventSelector& select_events) {
+  if (auto checked = refuse_percentiles_in_formulas(needed.formulas); !checked)
     return checked.error();
 
-  const bool user_names_events = !options.events.empty() || !by_name.all().empty();
+  const bool user_names_events = !options.events.empty() || !needed.all().empty();
   const bool rows_need_no_events = do_selected_rows_need_no_events(options);
   if (rows_need_no_events && !user_names_events) return EventSet{};
 
   // With -e, only the named events are counted, unless it is written with a plus sign.
   const bool with_defaults =
       options.adds_default_events || (options.events.empty() && !rows_need_no_events);
-  auto events = select_wanted_events(options, by_name, with_defaults, select_events);
-  if (!events) return explain_refusal(by_name, events.error());
+  auto events = select_wanted_events(options, needed, with_defaults, select_events);
+  if (!events) return explain_refusal(needed, events.error());
   if (auto checked = check_selected_events(options, *events, select_events); !checked)
     return checked.error();
 
@@ -465,6 +465,7 @@ Result<void> add_metrics(const MetricSources& sources, Plan& plan) {
   // The compact table has only the first metric, unless the user has asked for certain ones.
   plan.presentation.compact_shows_all_metrics =
       counting.metric_selection != MetricSelection::Default || events_were_asked_for;
+  // --metrics all has many rows, so those with only zeros are left to --verbose.
   plan.presentation.hides_all_zero_rows = counting.metric_selection == MetricSelection::All &&
                                           options.output.verbosity != Verbosity::Verbose;
 
@@ -487,15 +488,15 @@ Result<ChosenEvents> choose_events_of_plan(const Options& options, const Countin
                                .gates = options.gates,
                                .cores = cores,
                                .selection = choose_metric_selection(options)};
-  EventsByName by_name{list_events_of_gates(counting, options.gates, cores),
-                       request_formulas(sources, FormulaForm::Usual)};
-  auto events = choose_events(counting, options.run, by_name, select_events);
-  if (events) return ChosenEvents{*std::move(events), std::move(by_name.formulas)};
+  NeededEvents needed{list_events_of_gates(counting, options.gates, cores),
+                      request_formulas(sources, FormulaForm::Usual)};
+  auto events = choose_events(counting, options.run, needed, select_events);
+  if (events) return ChosenEvents{*std::move(events), std::move(needed.formulas)};
 
-  if (by_name.formulas.has_older_form) {
-    by_name.formulas = request_formulas(sources, FormulaForm::ForOlderProcessors);
-    if (auto others = choose_events(counting, options.run, by_name, select_events))
-      return ChosenEvents{*std::move(others), std::move(by_name.formulas)};
+  if (needed.formulas.has_older_form) {
+    needed.formulas = request_formulas(sources, FormulaForm::ForOlderProcessors);
+    if (auto others = choose_events(counting, options.run, needed, select_events))
+      return ChosenEvents{*std::move(others), std::move(needed.formulas)};
   }
   return events.error();
 }
@@ -614,6 +615,8 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   auto chosen = choose_events_of_plan(options, *counting, here.cores, select_events);
   if (!chosen) return chosen.error();
 
+  // The first command is the reference. If commands are repeated with several values of a
+  // parameter, there is a reference for each value.
   Plan plan;
   plan.commands = *std::move(commands);
   plan.reference = pair_by_parameters(plan.commands, plan.commands.front().typed_command_index);

@@ -603,27 +603,29 @@ void add_ratios_of_events(const EventSet& set, Shown shown, std::vector<Metric>&
 
 /// Returns the error that explains why a ratio of two events is not measured.
 Error make_missing_ratio_error(const DerivedMetric& ratio, const std::vector<Metric>& metrics) {
-  const std::string_view above = event_name_of(ratio.numerator);
-  const std::string_view below = event_name_of(ratio.denominator);
+  const std::string_view numerator_event = event_name_of(ratio.numerator);
+  const std::string_view denominator_event = event_name_of(ratio.denominator);
   const auto numerator_index = find_metric(metrics, ratio.numerator);
   const auto denominator_index = find_metric(metrics, ratio.denominator);
   if (!numerator_index || !denominator_index)
-    return {fmt::format("{} needs {} and {}, which are not counted", ratio.name, below, above),
-            fmt::format("add -e {},{}; lauka --check says whether they can be counted here", below,
-                        above)};
+    return {fmt::format("{} needs {} and {}, which are not counted", ratio.name, denominator_event,
+                        numerator_event),
+            fmt::format("add -e {},{}; lauka --check says whether they can be counted here",
+                        denominator_event, numerator_event)};
 
   // A modifier in the event's name, such as :u, chooses the levels.
   const bool have_same_levels = metrics[*numerator_index].counted_privilege_levels ==
                                 metrics[*denominator_index].counted_privilege_levels;
   if (!have_same_levels)
     return {fmt::format("{} needs {} and {} to be counted at the same privilege levels", ratio.name,
-                        below, above),
-            fmt::format("write -e {},{}, both with the same modifier or without", below, above)};
+                        denominator_event, numerator_event),
+            fmt::format("write -e {},{}, both with the same modifier or without", denominator_event,
+                        numerator_event)};
 
   // The events are counted, but not in the same runs.
   return {fmt::format("{} cannot be measured: there are counters for either {} or {}, not for "
                       "both at once",
-                      ratio.name, below, above),
+                      ratio.name, denominator_event, numerator_event),
           "lauka --check shows who holds the others"};
 }
 

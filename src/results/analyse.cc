@@ -643,8 +643,8 @@ const std::string& common_name_of(const SuiteRow& row) {
 }
 
 /// Returns the geometric mean of the changes of candidates in the benchmarks of a suite. `rows`: at
-/// least one. All are of one metric, and of the first candidate of their benchmark, or all of the
-/// second one, and so on (`candidate_place`).
+/// least one; all are of one metric. `candidate_place`: place that each row's candidate has among
+/// the candidates of its benchmark, such as 0 for the first ones.
 Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t candidate_place) {
   // The metric is the same in all benchmarks, so any row can tell its name.
   const SuiteRow& any_row = rows.front();

@@ -63,12 +63,12 @@ FunctionValues add_up_values(const FunctionSide& side, std::span<const FunctionT
     const bool has_values = !std::ranges::all_of(values_by_metric, &RoundValues::empty);
     sum.has_any_metric = sum.has_any_metric || has_values;
 
-    const RoundValues& values = values_by_metric[side.place];
-    any_varies = any_varies || varies(values);
-    sum_of_first_round += value_in(values, 0);
+    const RoundValues& compared_values = values_by_metric[side.place];
+    any_varies = any_varies || varies(compared_values);
+    sum_of_first_round += value_in(compared_values, 0);
   }
 
-  // RoundValues hold a value that all rounds have in common only once, and a common 0 not at all.
+  // If all rounds have the same value, RoundValues hold it only once, or not at all if it is 0.
   if (any_varies)
     sum.of_compared_metric = add_up_by_round(side, rows, rows_of_function);
   else if (sum_of_first_round != 0.0)

@@ -161,18 +161,18 @@ std::vector<double> add_up_functions(const std::vector<double>& path_totals,
 /// Sums up the sampled times of one side. Returns the means of each call path over the rounds: of
 /// its own time, and of its total with what it called. Also returns the total of each function in
 /// each round. A function may be at the end of many paths.
-SumsOfRounds sum_up_rounds(const SidePaths& side, const PairedFrames& frames,
+SumsOfRounds sum_up_rounds(const SidePaths& paths_of_one_side, const PairedFrames& frames,
                            const PathTree& joined) {
   const std::vector<bool> are_outermost_calls = find_outermost_calls(joined);
-  const auto round_count = static_cast<double>(side.side().rounds);
+  const auto round_count = static_cast<double>(paths_of_one_side.side().rounds);
 
   SumsOfRounds sums{.totals_of_functions = std::vector<RoundValues>(frames.function_count())};
   PathMeans& means = sums.means;
   means.own.resize(joined.size());
   means.totals.resize(joined.size());
 
-  side.for_each_round([&](std::size_t round, const std::vector<double>& own_of_paths,
-                          const std::vector<double>& totals_of_paths) {
+  paths_of_one_side.for_each_round([&](std::size_t round, const std::vector<double>& own_of_paths,
+                                       const std::vector<double>& totals_of_paths) {
     for (std::size_t path = 0; path < joined.size(); ++path) {
       means.own[path] += own_of_paths[path] / round_count;
       means.totals[path] += totals_of_paths[path] / round_count;

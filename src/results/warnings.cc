@@ -586,6 +586,7 @@ std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed
   return SlowedByCounting{1.0 + change->change};
 }
 
+// Returns the warnings about the session and about whole commands, such as few runs.
 std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
 

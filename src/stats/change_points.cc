@@ -415,6 +415,7 @@ Window find_window_after(const LevelStep& step, Window limits) {
 /// Locates a step, and estimates its change with an interval. `limits`: the steps next to it, or
 /// the ends of the series. Leaves the noise near the step in `series`.
 void measure_step(Series& series, Window limits, double confidence, LevelStep& step) {
+  // First, the windows are around the step as it was found.
   const Window seeming_before = find_window_before(step, limits);
   const Window seeming_after = find_window_after(step, limits);
   series.set_noise_about(seeming_before, seeming_after);

@@ -162,7 +162,7 @@ struct LineSums {
   double squares_of_y = 0.0;
 };
 
-LineSums sum_up(const std::vector<double>& x, const std::vector<double>& y) {
+LineSums compute_line_sums(const std::vector<double>& x, const std::vector<double>& y) {
   LineSums sums{.mean_x = mean_of(x), .mean_y = mean_of(y)};
   for (std::size_t i = 0; i < x.size(); ++i) {
     sums.squares_of_x += (x[i] - sums.mean_x) * (x[i] - sums.mean_x);
@@ -218,7 +218,7 @@ std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const
 
   // The logarithms of a power law y = factor * x^exponent are a straight line, log y = log factor +
   // exponent * log x. The line is fitted by least squares.
-  const LineSums sums = sum_up(logarithms(x), logarithms(y));
+  const LineSums sums = compute_line_sums(logarithms(x), logarithms(y));
   PowerLaw law;
   law.exponent = sums.products / sums.squares_of_x;
   law.factor = std::exp(sums.mean_y - law.exponent * sums.mean_x);

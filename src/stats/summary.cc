@@ -196,7 +196,7 @@ Moments moments(std::span<const double> samples) {
   const double rough_mean = first_sample + ba::mean(distances);
 
   // The second pass adds up the deviations from the rough mean. Because of rounding, their sum is
-  // not exactly 0.
+  // not exactly 0, so it corrects the mean.
   Deviations deviations;
   for (const double sample : samples) deviations(sample - rough_mean);
   const auto count = to_double(samples.size());
@@ -279,7 +279,7 @@ std::optional<Drift> drift(std::span<const double> series) {
 
 // Splits the values into a group of low ones and a group of high ones, and says if these are two
 // modes. Runs may be of two kinds, such as with and without a cache miss. Then the mean of all
-// values describes neither kind.
+// values describes neither kind. Returns nullopt for too few values.
 std::optional<TwoModes> two_modes(std::span<const double> series) {
   if (series.size() < kMinForModes) return std::nullopt;
 
@@ -294,9 +294,12 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
                   .high_mean = high.mean,
                   .smaller_share = static_cast<double>(std::min(low.count, high.count)) /
                                    to_double(series.size())};
+
+  // If all values of a group are equal, the separation is infinite.
+  const bool do_groups_vary = pooled_deviation > 0.0;
   if (distance > 0.0)
-    result.separation = pooled_deviation > 0.0 ? distance / pooled_deviation
-                                               : std::numeric_limits<double>::infinity();
+    result.separation =
+        do_groups_vary ? distance / pooled_deviation : std::numeric_limits<double>::infinity();
 
   // A clock with a coarse tick makes groups of values, too, so its rounding counts as noise.
   const double deviation = std::hypot(pooled_deviation, deviation_by_rounding(ascending));

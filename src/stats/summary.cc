@@ -295,7 +295,7 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
                   .smaller_share = static_cast<double>(std::min(low.count, high.count)) /
                                    to_double(series.size())};
 
-  // If all values of a group are equal, the separation is infinite.
+  // If the values within each group are equal, the separation is infinite.
   const bool do_groups_vary = pooled_deviation > 0.0;
   if (distance > 0.0)
     result.separation =

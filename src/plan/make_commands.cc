@@ -157,10 +157,11 @@ Result<std::vector<std::string>> read_values(const ParameterOption& option) {
 
 /// Moves to the next combination of values, the first variable fastest. Returns false after the
 /// last one.
-bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
-  for (std::size_t i = 0; i < wheels.size(); ++i) {
-    if (++wheels[i] < variables[i].values.size()) return true;
-    wheels[i] = 0;
+bool advance_to_next_values(std::vector<std::size_t>& value_indices,
+                            const std::vector<Variable>& variables) {
+  for (std::size_t v = 0; v < value_indices.size(); ++v) {
+    if (++value_indices[v] < variables[v].values.size()) return true;
+    value_indices[v] = 0;
   }
   return false;
 }
@@ -168,19 +169,19 @@ bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& vari
 /// Returns a key that combinations of a command share if the variables that it uses have the same
 /// values.
 std::vector<std::size_t> make_key(std::size_t command, const std::vector<std::size_t>& used,
-                                  const std::vector<std::size_t>& wheels) {
+                                  const std::vector<std::size_t>& value_indices) {
   std::vector<std::size_t> key = {command};
-  for (const std::size_t v : used) key.push_back(wheels[v]);
+  for (const std::size_t v : used) key.push_back(value_indices[v]);
   return key;
 }
 
 /// Returns the variables with the indices `used`, with their present values.
 std::vector<Parameter> present_values(const std::vector<Variable>& variables,
                                       const std::vector<std::size_t>& used,
-                                      const std::vector<std::size_t>& wheels) {
+                                      const std::vector<std::size_t>& value_indices) {
   std::vector<Parameter> values;
   for (const std::size_t v : used)
-    values.push_back({.name = variables[v].name, .value = variables[v].values[wheels[v]]});
+    values.push_back({.name = variables[v].name, .value = variables[v].values[value_indices[v]]});
   return values;
 }
 
@@ -267,27 +268,26 @@ class CommandMaker {
   }
 
   /// Combines each typed command with the values of the variables that it mentions. A command that
-  /// mentions none occurs once. In the result, typed commands vary fastest, then the first
-  /// variable.
+  /// mentions none occurs once. The combinations are ordered by the values of the variables, of
+  /// which the first varies fastest. Those with the same values are in the order typed.
   Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
     if (auto checked = check_number_of_combinations(variables); !checked) return checked.error();
     const std::vector<std::vector<std::size_t>> used_variables = list_used_variables(variables);
 
-    // The wheels turn like those of a mileage counter: wheels[v] is the index of the present value
-    // of variable v.
     std::vector<Combination> combinations;
     std::set<std::vector<std::size_t>> known_keys;
-    std::vector<std::size_t> wheels(variables.size(), 0);
+    // The index of the present value of each variable.
+    std::vector<std::size_t> value_indices(variables.size(), 0);
     do {
       for (std::size_t command = 0; command < typed_count_; ++command) {
         // Other values of a variable that the command does not use would only repeat the command.
         const std::vector<std::size_t>& used = used_variables[command];
-        const bool is_new = known_keys.insert(make_key(command, used, wheels)).second;
+        const bool is_new = known_keys.insert(make_key(command, used, value_indices)).second;
         if (is_new)
           combinations.push_back(
-              {.typed = command, .parameters = present_values(variables, used, wheels)});
+              {.typed = command, .parameters = present_values(variables, used, value_indices)});
       }
-    } while (advance(wheels, variables));
+    } while (advance_to_next_values(value_indices, variables));
 
     return combinations;
   }
@@ -556,27 +556,32 @@ std::string write_advice(const IntendedCommand& intended, const Plan& plan, std:
 }
 
 /// Returns what to type instead of a command whose program does not exist; empty if that is not
-/// known.
+/// known. `failed`: index of the command.
 std::string find_suggestion(const Plan& plan, std::size_t failed) {
   const std::string& program = plan.commands[failed].words.front();
+
+  // The user typed a word that means an option, such as "help".
   if (const IntendedCommand* intended = find_intended_command(program); intended != nullptr)
     return write_advice(*intended, plan, failed);
 
-  // The user meant an option, but typed it with a long dash, or after "--".
+  // The user typed an option with a long dash.
   if (const std::string option = replace_leading_dash(program); !option.empty())
     return "an option begins with a plain hyphen; write " + option;
-  const std::string& quoted_line = plan.suggested_line;
+
+  // The user typed an option after "--".
+  const std::string& line_with_quotes = plan.suggested_line;
+  const bool forgot_quotes = !line_with_quotes.empty();
   if (program.starts_with('-')) {
-    const std::string quoting =
-        quoted_line.empty() ? "" : "quote the command as " + quoted_line + "; ";
-    return quoting + "lauka's own options belong before --";
+    const std::string advice_on_quotes =
+        forgot_quotes ? "quote the command as " + line_with_quotes + "; " : "";
+    return advice_on_quotes + "lauka's own options belong before --";
   }
 
   // The user forgot quotes, so that an argument of the command became a command.
   const std::string joined = join_one_word_commands(plan.commands, failed);
   if (joined.empty()) return "";
   return "if it is an argument, quote it together with its program, as " +
-         (quoted_line.empty() ? cited(joined) : quoted_line);
+         (forgot_quotes ? line_with_quotes : cited(joined));
 }
 
 }  // namespace

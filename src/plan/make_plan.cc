@@ -59,7 +59,7 @@ std::vector<std::string> list_default_events(const EventSet& defaults) {
 }
 
 /// The events that gates and formulas need.
-struct EventsByName {
+struct NeededEvents {
   std::vector<std::string> of_gates;
   FormulaRequest formulas;
 
@@ -116,16 +116,16 @@ std::optional<Error> explain_event_of_formula(const std::string& name,
 /// Explains why the engine refused events. Names in gates and formulas that are no metrics are
 /// taken for events, so if one of them probably is a misspelt metric, the user is told so.
 /// Otherwise, the engine's own error is the explanation.
-Error explain_refusal(const EventsByName& by_name, const Error& engine_error) {
+Error explain_refusal(const NeededEvents& needed, const Error& engine_error) {
   const std::vector<std::string_view> metric_names = list_metric_names();
 
-  for (const std::string& name : by_name.of_gates) {
+  for (const std::string& name : needed.of_gates) {
     const bool is_unknown_to_engine = engine_error.unknown_name == name;
     if (is_unknown_to_engine || is_misspelt_metric(name, metric_names))
       return make_no_metric_error(name, metric_names);
   }
 
-  for (const std::string& name : by_name.formulas.events)
+  for (const std::string& name : needed.formulas.events)
     if (auto why = explain_event_of_formula(name, metric_names)) return *std::move(why);
 
   return engine_error;
@@ -134,31 +134,34 @@ Error explain_refusal(const EventsByName& by_name, const Error& engine_error) {
 /// Returns a request for the events `names`. A formula can only be computed if one pass counts all
 /// of its events, so their pairs are more important than the pairs that every request has.
 EventRequest make_event_request(const std::vector<std::string>& names,
-                                const CountingOptions& options, const EventsByName& by_name) {
+                                const CountingOptions& options, const NeededEvents& needed) {
   EventRequest request{.names = names, .single_pass = options.single_pass};
-  const auto& pairs = by_name.formulas.event_pairs;
+  const auto& pairs = needed.formulas.event_pairs;
   request.pairs_for_one_pass.insert(request.pairs_for_one_pass.begin(), pairs.begin(), pairs.end());
   return request;
 }
 
-/// Lets the engine select the events that it counts by default, and the events `names`.
-Result<EventSet> select_default_events_and(const std::vector<std::string>& names,
-                                           const CountingOptions& options,
-                                           const EventsByName& by_name,
-                                           const EventSelector& select_events) {
-  // A request without names selects the default events. If others are to be added, a single pass is
-  // demanded only of the request for all of them.
-  const bool adds_names = !names.empty();
-  auto defaults = select_events({.names = {}, .single_pass = options.single_pass && !adds_names});
-  if (!defaults || !adds_names) return defaults;
+/// Lets the engine select the events that it counts by default, and the events `extra_names`. It
+/// divides them into passes: the events of one pass are counted in the same runs.
+Result<EventSet> select_default_events_plus(const std::vector<std::string>& extra_names,
+                                            const CountingOptions& options,
+                                            const NeededEvents& needed,
+                                            const EventSelector& select_events) {
+  // A request without names is for the default events. If others are added, it need not demand a
+  // single pass, because the second request, for all events, does.
+  const bool has_extra_names = !extra_names.empty();
+  const EventRequest for_defaults{.names = {},
+                                  .single_pass = options.single_pass && !has_extra_names};
+  auto defaults = select_events(for_defaults);
+  if (!defaults || !has_extra_names) return defaults;
 
-  // If all names are among the defaults, and nothing restricts the passes, the set is final.
-  const std::vector<std::string> all_names = append_to_default_events(*defaults, names);
-  const bool adds_nothing = all_names.size() == list_default_events(*defaults).size();
-  const bool may_have_any_passes = !options.single_pass && by_name.formulas.event_pairs.empty();
-  if (adds_nothing && may_have_any_passes) return defaults;
+  // The second request is needed if it adds events or restricts the passes.
+  const std::vector<std::string> all_names = append_to_default_events(*defaults, extra_names);
+  const bool adds_events = all_names.size() > list_default_events(*defaults).size();
+  const bool restricts_passes = options.single_pass || !needed.formulas.event_pairs.empty();
+  if (!adds_events && !restricts_passes) return defaults;
 
-  auto all_events = select_events(make_event_request(all_names, options, by_name));
+  auto all_events = select_events(make_event_request(all_names, options, needed));
   if (all_events)
     all_events->notes.insert(all_events->notes.begin(), defaults->notes.begin(),
                              defaults->notes.end());
@@ -168,12 +171,12 @@ Result<EventSet> select_default_events_and(const std::vector<std::string>& names
 /// Lets the engine select the events that options, gates and formulas name and, if `with_defaults`,
 /// those that it counts by default. The engine divides them into passes, each of which is counted
 /// in other runs.
-Result<EventSet> select_wanted_events(const CountingOptions& options, const EventsByName& by_name,
+Result<EventSet> select_wanted_events(const CountingOptions& options, const NeededEvents& needed,
                                       bool with_defaults, const EventSelector& select_events) {
   std::vector<std::string> names = options.events;
-  for (const std::string& name : by_name.all()) add_once(names, name);
-  return with_defaults ? select_default_events_and(names, options, by_name, select_events)
-                       : select_events(make_event_request(names, options, by_name));
+  for (const std::string& name : needed.all()) add_once(names, name);
+  return with_defaults ? select_default_events_plus(names, options, needed, select_events)
+                       : select_events(make_event_request(names, options, needed));
 }
 
 Result<void> refuse_percentiles_in_formulas(const FormulaRequest& formulas) {
@@ -225,31 +228,37 @@ Result<void> check_runs_for_passes(const RunOptions& run, std::size_t passes) {
                fmt::format("allow {} runs, or count fewer events", passes)};
 }
 
+/// Refuses a selection of events that cannot be counted as the user asked.
+Result<void> check_selected_events(const CountingOptions& options, const EventSet& events,
+                                   const EventSelector& select_events) {
+  if (auto checked = check_engine_can_count(options, events, select_events); !checked)
+    return checked;
+  return check_listed_events(options, events, select_events);
+}
+
 /// Chooses the events to count: those that the user names in options, gates and formulas, and the
-/// default events unless these are not wanted. Returns no events if none are needed.
+/// default events unless the options exclude them. Returns an empty set if none are needed.
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
-                               const EventsByName& by_name, const EventSelector& select_events) {
-  if (auto checked = refuse_percentiles_in_formulas(by_name.formulas); !checked)
+                               const NeededEvents& needed, const EventSelector& select_events) {
+  if (auto checked = refuse_percentiles_in_formulas(needed.formulas); !checked)
     return checked.error();
 
+  const bool user_names_events = !options.events.empty() || !needed.all().empty();
   const bool rows_need_no_events = do_selected_rows_need_no_events(options);
-  const bool were_asked_for = !options.events.empty() || !by_name.all().empty();
-  if (rows_need_no_events && !were_asked_for) return EventSet{};
+  if (rows_need_no_events && !user_names_events) return EventSet{};
 
   // With -e, only the named events are counted, unless it is written with a plus sign.
   const bool with_defaults =
       options.adds_default_events || (options.events.empty() && !rows_need_no_events);
-  auto events = select_wanted_events(options, by_name, with_defaults, select_events);
-  if (!events) return explain_refusal(by_name, events.error());
-  if (auto checked = check_engine_can_count(options, *events, select_events); !checked)
-    return checked.error();
-  if (auto checked = check_listed_events(options, *events, select_events); !checked)
+  auto events = select_wanted_events(options, needed, with_defaults, select_events);
+  if (!events) return explain_refusal(needed, events.error());
+  if (auto checked = check_selected_events(options, *events, select_events); !checked)
     return checked.error();
 
-  // With too few runs, default events stay uncounted, because refusing `-r 1` would be worse.
-  if (were_asked_for)
-    if (auto enough = check_runs_for_passes(run, events->count_passes(RoundKind::Timed)); !enough)
-      return enough.error();
+  // Each pass needs a run. Without enough runs, default events just stay uncounted.
+  if (!user_names_events) return events;
+  const std::size_t passes = events->count_passes(RoundKind::Timed);
+  if (auto enough = check_runs_for_passes(run, passes); !enough) return enough.error();
   return events;
 }
 
@@ -271,29 +280,42 @@ std::vector<Event> list_core_time_events(const CorePlan& cores) {
   return events;
 }
 
+/// Adds a pass of counting runs that only measure the times by kind of core. Returns its index.
+std::size_t add_pass_for_core_times(EventSet& set) {
+  // The pass is the last one but never the first, so an empty pass goes before it if needed.
+  const std::size_t new_index = core_time_pass(set.passes.size());
+  set.passes.resize(new_index);
+  set.passes.push_back({.event_indices = {}, .kind = RoundKind::Counting});
+  return new_index;
+}
+
+/// Returns the indices of all passes of timed runs. Adds a pass to a set without passes, because
+/// the times by kind of core need one even if no events are counted.
+std::vector<std::size_t> provide_timed_passes(EventSet& set) {
+  if (set.passes.empty()) set.passes.emplace_back();
+
+  std::vector<std::size_t> timed_passes;
+  for (std::size_t i = 0; i < set.passes.size(); ++i)
+    if (set.passes[i].kind == RoundKind::Timed) timed_passes.push_back(i);
+  return timed_passes;
+}
+
 /// Plans to measure the CPU time that commands spend on each kind of core. The times are stored as
-/// events, so a pass (the events that are counted in the same runs) reads them.
+/// events, so they belong to passes: the events of one pass are counted in the same runs.
 void add_core_times(Plan& plan) {
   if (plan.cores.timed_kinds.empty()) return;
 
   EventSet& set = plan.setting.events;
-  const bool has_own_pass = plan.cores.times_kinds_only_in_counting_runs;
-  if (has_own_pass) {
-    // The pass is the last one but never the first, so an empty pass goes before it if needed.
-    set.passes.resize(core_time_pass(set.passes.size()));
-    set.passes.push_back({.event_indices = {}, .kind = RoundKind::Counting});
-  } else if (set.passes.empty()) {
-    // The times need a pass even if no events are counted.
-    set.passes.emplace_back();
-  }
+  const std::vector<std::size_t> passes_with_times =
+      plan.cores.times_kinds_only_in_counting_runs
+          ? std::vector<std::size_t>{add_pass_for_core_times(set)}
+          : provide_timed_passes(set);
 
-  const auto reads_times = [&](const Pass& pass) {
-    return has_own_pass ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed;
-  };
-  for (Event& event : list_core_time_events(plan.cores)) {
-    for (Pass& pass : set.passes)
-      if (reads_times(pass)) pass.event_indices.push_back(set.events.size());
-    set.events.push_back(std::move(event));
+  for (Event& time : list_core_time_events(plan.cores)) {
+    const std::size_t time_index = set.events.size();
+    set.events.push_back(std::move(time));
+    for (const std::size_t pass : passes_with_times)
+      set.passes[pass].event_indices.push_back(time_index);
   }
 }
 
@@ -401,7 +423,7 @@ Result<void> add_judgement(const Options& options, Plan& plan) {
 }
 
 /// What decides which metrics a plan has, besides its events.
-struct MetricsToPlan {
+struct MetricSources {
   const Options& options;
   const CountingOptions& counting;
   const FormulaRequest& formulas;
@@ -410,7 +432,7 @@ struct MetricsToPlan {
 
 /// Adds the metrics that options define, in an order in which a formula may use all metrics
 /// before it.
-Result<void> add_defined_metrics(const MetricsToPlan& sources, Plan& plan) {
+Result<void> add_defined_metrics(const MetricSources& sources, Plan& plan) {
   if (auto added = add_reported(plan.reported_metrics, plan.metrics); !added) return added;
   if (auto added = add_formulas(sources.formulas, plan.setting.events, plan.metrics); !added)
     return added;
@@ -419,7 +441,7 @@ Result<void> add_defined_metrics(const MetricsToPlan& sources, Plan& plan) {
 }
 
 /// Moves the metrics to the front that the user has asked for.
-Result<void> move_metrics_to_front(const MetricsToPlan& sources, Plan& plan) {
+Result<void> move_metrics_to_front(const MetricSources& sources, Plan& plan) {
   const CountingOptions& counting = sources.counting;
   if (counting.measures_region)
     move_region_to_front(choose_metric_selection(sources.options), plan.metrics);
@@ -428,20 +450,22 @@ Result<void> move_metrics_to_front(const MetricsToPlan& sources, Plan& plan) {
 }
 
 /// Adds the metrics to a plan that already has events, in the order in which tables show them.
-Result<void> add_metrics(const MetricsToPlan& sources, Plan& plan) {
+Result<void> add_metrics(const MetricSources& sources, Plan& plan) {
   const Options& options = sources.options;
   const CountingOptions& counting = sources.counting;
+  const bool events_were_asked_for = !counting.events.empty();
 
-  // The times by core kind are events, so they come before the metrics of events.
+  // The CPU times by core kind become events, for which make_metrics() makes metrics.
   add_core_times(plan);
   plan.metrics = make_metrics(plan.setting.events, choose_metric_selection(options),
-                              !counting.events.empty(), sources.has_tree_peak);
+                              events_were_asked_for, sources.has_tree_peak);
   if (auto added = add_defined_metrics(sources, plan); !added) return added;
   if (auto moved = move_metrics_to_front(sources, plan); !moved) return moved;
 
   // The compact table has only the first metric, unless the user has asked for certain ones.
   plan.presentation.compact_shows_all_metrics =
-      counting.metric_selection != MetricSelection::Default || !counting.events.empty();
+      counting.metric_selection != MetricSelection::Default || events_were_asked_for;
+  // --metrics all has many rows, so those with only zeros are left to --verbose.
   plan.presentation.hides_all_zero_rows = counting.metric_selection == MetricSelection::All &&
                                           options.output.verbosity != Verbosity::Verbose;
 
@@ -464,15 +488,15 @@ Result<ChosenEvents> choose_events_of_plan(const Options& options, const Countin
                                .gates = options.gates,
                                .cores = cores,
                                .selection = choose_metric_selection(options)};
-  EventsByName by_name{list_events_of_gates(counting, options.gates, cores),
-                       request_formulas(sources, FormulaForm::Usual)};
-  auto events = choose_events(counting, options.run, by_name, select_events);
-  if (events) return ChosenEvents{*std::move(events), std::move(by_name.formulas)};
+  NeededEvents needed{list_events_of_gates(counting, options.gates, cores),
+                      request_formulas(sources, FormulaForm::Usual)};
+  auto events = choose_events(counting, options.run, needed, select_events);
+  if (events) return ChosenEvents{*std::move(events), std::move(needed.formulas)};
 
-  if (by_name.formulas.has_older_form) {
-    by_name.formulas = request_formulas(sources, FormulaForm::ForOlderProcessors);
-    if (auto others = choose_events(counting, options.run, by_name, select_events))
-      return ChosenEvents{*std::move(others), std::move(by_name.formulas)};
+  if (needed.formulas.has_older_form) {
+    needed.formulas = request_formulas(sources, FormulaForm::ForOlderProcessors);
+    if (auto others = choose_events(counting, options.run, needed, select_events))
+      return ChosenEvents{*std::move(others), std::move(needed.formulas)};
   }
   return events.error();
 }
@@ -511,11 +535,11 @@ void take_other_options(const Options& options, Plan& plan) {
 }
 
 /// Adds to a plan, which already has events and options, what depends on them.
-Result<void> complete_plan(const MetricsToPlan& metrics, Plan& plan) {
-  if (auto added = add_metrics(metrics, plan); !added) return added;
+Result<void> complete_plan(const MetricSources& sources, Plan& plan) {
+  if (auto added = add_metrics(sources, plan); !added) return added;
   plan.setting.stop =
-      make_stop_rule(metrics.options.run, plan.setting.events.count_passes(RoundKind::Timed));
-  return add_judgement(metrics.options, plan);
+      make_stop_rule(sources.options.run, plan.setting.events.count_passes(RoundKind::Timed));
+  return add_judgement(sources.options, plan);
 }
 
 }  // namespace
@@ -546,8 +570,9 @@ std::vector<std::string> append_to_default_events(const EventSet& defaults,
   return all;
 }
 
-/// --until ends a run as soon as the command has written a certain line, so it cannot be combined
-/// with options that need the rest of the run or of its output.
+/// Returns the error if --until is combined with an option that it rules out; else nullopt. --until
+/// ends a run as soon as the command has written a certain line, so no option may need the rest of
+/// the run or of its output.
 std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
   if (plan.setting.jobs > 1)
     return Error{
@@ -574,17 +599,24 @@ std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
   return std::nullopt;
 }
 
+// Decides everything before the first run. The order matters: the last steps use the commands,
+// events and options that a plan already has.
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
                        const PlanCircumstances& here) {
+  // --jobs, --metrics and --region define metrics, too.
   const auto counting =
       add_announced_metrics(add_throughput(options.counting, options.run.copies_per_run));
   if (!counting) return counting.error();
+
   auto commands = make_commands(options.commands);
   if (!commands) return commands.error();
   if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
+
   auto chosen = choose_events_of_plan(options, *counting, here.cores, select_events);
   if (!chosen) return chosen.error();
 
+  // The first command is the reference. If commands are repeated with several values of a
+  // parameter, there is a reference for each value.
   Plan plan;
   plan.commands = *std::move(commands);
   plan.reference = pair_by_parameters(plan.commands, plan.commands.front().typed_command_index);
@@ -594,11 +626,11 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   take_run_options(options, here.clock_seed, plan);
   take_other_options(options, plan);
 
-  const MetricsToPlan metrics{.options = options,
+  const MetricSources sources{.options = options,
                               .counting = *counting,
                               .formulas = chosen->formulas,
                               .has_tree_peak = here.has_tree_peak};
-  if (auto completed = complete_plan(metrics, plan); !completed) return completed.error();
+  if (auto completed = complete_plan(sources, plan); !completed) return completed.error();
   return plan;
 }
 

@@ -20,35 +20,34 @@ std::uint64_t mixed(std::uint64_t x) {
   return x;
 }
 
+/// Returns a number that no other round of a session has. `round`: index among the rounds of its
+/// kind.
+std::uint64_t unique_number_of_round(RoundKind kind, std::uint32_t round) {
+  // Timed and warm-up rounds have the even and the odd numbers below 2^33. Each other kind has a
+  // block of numbers, which begins at a multiple of 2^40.
+  const auto number_in_block = [&](std::uint64_t block) { return (block << 40U) + round; };
+  switch (kind) {
+    case RoundKind::Timed:
+      return 2 * std::uint64_t{round};
+    case RoundKind::Warmup:
+      return 2 * std::uint64_t{round} + 1;
+    case RoundKind::Simulated:
+      return number_in_block(1);
+    case RoundKind::Counting:
+      return number_in_block(2);
+    case RoundKind::Settling:
+      return number_in_block(3);
+    case RoundKind::Untuned:
+      break;
+  }
+  return number_in_block(4);
+}
+
 /// Returns the seed for the order of the commands in a round. The session's seed is mixed before
 /// the round's number is added, because otherwise round 1 of seed 5 and round 2 of seed 3, for
 /// example, would have the same order.
 std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t round) {
-  // No two rounds share a number. Timed and warm-up rounds have the even and the odd numbers below
-  // 2^33. The rounds of each other kind begin at a multiple of 2^40 of their own.
-  const auto number_in_block = [&](std::uint64_t block) { return (block << 40U) + round; };
-  std::uint64_t number = 0;
-  switch (kind) {
-    case RoundKind::Timed:
-      number = 2 * std::uint64_t{round};
-      break;
-    case RoundKind::Warmup:
-      number = 2 * std::uint64_t{round} + 1;
-      break;
-    case RoundKind::Simulated:
-      number = number_in_block(1);
-      break;
-    case RoundKind::Counting:
-      number = number_in_block(2);
-      break;
-    case RoundKind::Settling:
-      number = number_in_block(3);
-      break;
-    case RoundKind::Untuned:
-      number = number_in_block(4);
-      break;
-  }
-  return mixed(mixed(seed) + number);
+  return mixed(mixed(seed) + unique_number_of_round(kind, round));
 }
 
 /// Each layout has one round per sweep, at a random position if the order is random.

@@ -285,7 +285,7 @@ Error make_too_many_terms_error(const FormulaDefinition& formula) {
           "use fewer formulas, or shorter ones"};
 }
 
-bool is_of_user_space(const std::vector<Metric>& metrics) {
+bool are_cycles_of_user_space(const std::vector<Metric>& metrics) {
   const auto cycles = find_metric(metrics, Role::Cycles);
   return cycles && metrics[*cycles].counted_privilege_levels == CountedPrivilegeLevels::UserOnly;
 }
@@ -317,12 +317,14 @@ class FormulaMaker {
     return {};
   }
 
-  /// Adds the terms that compute `name`, a metric or an earlier formula that `formula` uses.
-  Result<void> add_part(const FormulaDefinition& formula, std::string_view name) {
-    // Events that are counted only in user space belong to the CPU time in user space.
-    if (formula.may_use_times_of_counting_runs && name == metric_name_of(Role::CpuTime) &&
-        is_of_user_space(metrics_))
-      name = metric_name_of(Role::UserTime);
+  /// Adds the terms that compute a part of `formula`: the metric or earlier formula that it calls
+  /// `typed_name`.
+  Result<void> add_part(const FormulaDefinition& formula, std::string_view typed_name) {
+    // Counts of user space alone are divided by the CPU time of user space alone.
+    const bool means_user_time = formula.may_use_times_of_counting_runs &&
+                                 typed_name == metric_name_of(Role::CpuTime) &&
+                                 are_cycles_of_user_space(metrics_);
+    const std::string_view name = means_user_time ? metric_name_of(Role::UserTime) : typed_name;
 
     const Metric* part = find_part(metrics_, name);
     if (part == nullptr)
@@ -330,14 +332,16 @@ class FormulaMaker {
           fmt::format("{} needs {}, which is not measured", name_in_messages(formula), cited(name)),
           make_suggestion(name, metrics_, "lauka --check says what can be counted here")};
 
-    // A part that occurs twice is computed once.
-    if (const auto first_use = last_terms_.find(part); first_use != last_terms_.end()) {
-      source_.terms.emplace_back(RepeatedTerm{first_use->second});
+    // A part that occurs again refers to the value that is already computed.
+    const auto computed = result_terms_.find(part);
+    if (computed != result_terms_.end()) {
+      source_.terms.emplace_back(RepeatedTerm{computed->second});
       return {};
     }
 
     if (auto added = add_terms_of(*part); !added) return added;
-    last_terms_.emplace(part, source_.terms.size() - 1);
+    const std::size_t last_term = source_.terms.size() - 1;
+    result_terms_.emplace(part, last_term);
     return {};
   }
 
@@ -355,7 +359,7 @@ class FormulaMaker {
   const std::vector<const FormulaDefinition*>& earlier_formulas_;
   const std::vector<Metric>& metrics_;
   /// For each part, the index of its last term, which has the value of the part.
-  std::map<const Metric*, std::size_t> last_terms_;
+  std::map<const Metric*, std::size_t> result_terms_;
   Formula source_;
 };
 
@@ -384,6 +388,7 @@ std::optional<Error> why_no_run_has_all_values(const FormulaDefinition& formula,
                              name_in_messages(formula)),
                  "count fewer events with -e; --explain-events shows which of them compete"};
 
+  // Counts of other runs cannot be combined with what only timed runs have.
   const RoundKind kind_of_counts = kind_of(metric, events);
   if (kind_of_counts == RoundKind::Timed || !needs_timed_runs(metric.source)) return std::nullopt;
 
@@ -567,14 +572,15 @@ void add_event_metrics(const EventSet& set, MetricSelection selection, Shown sho
 /// Returns the metric of a ratio of two events; nullopt unless both are counted at the same
 /// privilege levels and in the same runs.
 std::optional<Metric> make_ratio(const EventSet& set, const DerivedMetric& derived, Shown shown) {
-  const auto numerator = find_event(set, derived.numerator);
-  const auto denominator = find_event(set, derived.denominator);
-  if (!numerator || !denominator) return std::nullopt;
+  const auto numerator_index = find_event(set, derived.numerator);
+  const auto denominator_index = find_event(set, derived.denominator);
+  if (!numerator_index || !denominator_index) return std::nullopt;
 
-  const Event& above = set.events[*numerator];
-  const Event& below = set.events[*denominator];
-  if (above.privilege_levels != below.privilege_levels) return std::nullopt;
-  const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
+  const Event& numerator = set.events[*numerator_index];
+  const Event& denominator = set.events[*denominator_index];
+  if (numerator.privilege_levels != denominator.privilege_levels) return std::nullopt;
+
+  const Formula source = Formula(CountedEvent{*numerator_index}) / CountedEvent{*denominator_index};
   if (!are_in_one_pass(source, set)) return std::nullopt;
 
   return Metric{.name = std::string(derived.name),
@@ -582,10 +588,10 @@ std::optional<Metric> make_ratio(const EventSet& set, const DerivedMetric& deriv
                 .better = derived.better,
                 .shown = shown,
                 .source = source,
-                .counted_privilege_levels = above.privilege_levels,
-                .of_region = above.of_region,
-                .metric_suffix = write_metric_suffix(above),
-                .method = above.method,
+                .counted_privilege_levels = numerator.privilege_levels,
+                .of_region = numerator.of_region,
+                .metric_suffix = write_metric_suffix(numerator),
+                .method = numerator.method,
                 .role = derived.role};
 }
 
@@ -595,27 +601,31 @@ void add_ratios_of_events(const EventSet& set, Shown shown, std::vector<Metric>&
     if (auto ratio = make_ratio(set, derived, shown)) metrics.push_back(*std::move(ratio));
 }
 
-/// Returns the error about a ratio of two events that is not measured.
+/// Returns the error that explains why a ratio of two events is not measured.
 Error make_missing_ratio_error(const DerivedMetric& ratio, const std::vector<Metric>& metrics) {
-  const std::string_view above = event_name_of(ratio.numerator);
-  const std::string_view below = event_name_of(ratio.denominator);
-  const auto numerator = find_metric(metrics, ratio.numerator);
-  const auto denominator = find_metric(metrics, ratio.denominator);
-  if (!numerator || !denominator)
-    return {fmt::format("{} needs {} and {}, which are not counted", ratio.name, below, above),
-            fmt::format("add -e {},{}; lauka --check says whether they can be counted here", below,
-                        above)};
+  const std::string_view numerator_event = event_name_of(ratio.numerator);
+  const std::string_view denominator_event = event_name_of(ratio.denominator);
+  const auto numerator_index = find_metric(metrics, ratio.numerator);
+  const auto denominator_index = find_metric(metrics, ratio.denominator);
+  if (!numerator_index || !denominator_index)
+    return {fmt::format("{} needs {} and {}, which are not counted", ratio.name, denominator_event,
+                        numerator_event),
+            fmt::format("add -e {},{}; lauka --check says whether they can be counted here",
+                        denominator_event, numerator_event)};
 
   // A modifier in the event's name, such as :u, chooses the levels.
-  if (metrics[*numerator].counted_privilege_levels !=
-      metrics[*denominator].counted_privilege_levels)
+  const bool have_same_levels = metrics[*numerator_index].counted_privilege_levels ==
+                                metrics[*denominator_index].counted_privilege_levels;
+  if (!have_same_levels)
     return {fmt::format("{} needs {} and {} to be counted at the same privilege levels", ratio.name,
-                        below, above),
-            fmt::format("write -e {},{}, both with the same modifier or without", below, above)};
+                        denominator_event, numerator_event),
+            fmt::format("write -e {},{}, both with the same modifier or without", denominator_event,
+                        numerator_event)};
 
+  // The events are counted, but not in the same runs.
   return {fmt::format("{} cannot be measured: there are counters for either {} or {}, not for "
                       "both at once",
-                      ratio.name, below, above),
+                      ratio.name, denominator_event, numerator_event),
           "lauka --check shows who holds the others"};
 }
 
@@ -733,30 +743,39 @@ bool are_all_built_in(const std::vector<std::string>& list) {
 }
 
 /// Gives --metrics what it promises: tables show the metrics that it names, in the order in which
-/// it names them, and --percentiles adds its own. All other metrics are only for --verbose.
+/// it names them, and then those of --percentiles. All other metrics are only for --verbose.
+/// `list`: the rows of --metrics, such as "wall_time:ms".
 Result<void> move_rows_to_front(const std::vector<std::string>& list,
                                 const std::vector<double>& percentiles,
                                 std::vector<Metric>& metrics) {
-  std::size_t rows_in_front = 0;
-  for (const std::string& text : list) {
-    const auto metric_index = find_metric_of_row(text, metrics);
+  std::size_t count_in_front = 0;
+  for (const std::string& row : list) {
+    const auto metric_index = find_metric_of_row(row, metrics);
     if (!metric_index) return metric_index.error();
+
     Metric& metric = metrics[*metric_index];
-    if (*metric_index < rows_in_front)
+    const bool was_named_before = *metric_index < count_in_front;
+    if (was_named_before)
       return Error{fmt::format("--metrics names {} twice", metric.name), "name it once"};
-    if (auto set = set_unit_of_row(text, metric); !set) return set;
-    move_to_place(metrics, *metric_index, rows_in_front++);
+
+    if (auto set = set_unit_of_row(row, metric); !set) return set;
+    move_to_place(metrics, *metric_index, count_in_front);
+    ++count_in_front;
   }
 
-  // The list may have named a percentile, too.
   for (const double percent : percentiles) {
     const auto metric_index = find_metric(metrics, name_of_percentile(percent));
-    if (metric_index && *metric_index >= rows_in_front)
-      move_to_place(metrics, *metric_index, rows_in_front++);
+    if (!metric_index) continue;
+
+    // The list may have named the percentile, too.
+    const bool is_in_front_already = *metric_index < count_in_front;
+    if (is_in_front_already) continue;
+    move_to_place(metrics, *metric_index, count_in_front);
+    ++count_in_front;
   }
 
   for (std::size_t i = 0; i < metrics.size(); ++i)
-    metrics[i].shown = i < rows_in_front ? Shown::Always : Shown::Verbose;
+    metrics[i].shown = i < count_in_front ? Shown::Always : Shown::Verbose;
   return {};
 }
 
@@ -768,29 +787,30 @@ void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics) {
 /// Adds a metric for each percentile of wall time that an option names, such as wall_time.p95.
 Result<void> add_percentiles(const CountingOptions& options, const GateOptions& gates,
                              const RunOptions& run, std::vector<Metric>& metrics) {
-  const auto wall_time = find_metric(metrics, Role::WallTime);
-  if (!wall_time) return {};
+  const auto wall_time_index = find_metric(metrics, Role::WallTime);
+  if (!wall_time_index) return {};
 
   const std::vector<double> percentiles = list_wanted_percentiles(options, gates);
   const double confidence = gates.confidence.value_or(kDefaultConfidence);
   if (auto refusal = refuse_if_too_few_runs(run, confidence, percentiles))
     return *std::move(refusal);
 
-  // The percentiles of the wall time follow it.
-  std::size_t last_inserted = *wall_time;
+  // The percentiles are inserted behind the wall time.
+  std::size_t next_index = *wall_time_index + 1;
   for (const double percent : percentiles) {
     const std::string name = name_of_percentile(percent);
 
-    // The percentile may have been added before, but the user's own metrics may have any name.
-    const auto namesake = find_metric(metrics, name);
-    if (namesake && metrics[*namesake].percentile) continue;
-    if (namesake)
+    // Two options may name the same percentile. The user's own metrics may have any name.
+    const auto namesake_index = find_metric(metrics, name);
+    const bool is_added_already = namesake_index && metrics[*namesake_index].percentile;
+    if (is_added_already) continue;
+    if (namesake_index)
       return Error{fmt::format("--percentiles would add a second metric {}", name),
                    "give the other metric another name"};
 
-    ++last_inserted;
-    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(last_inserted),
-                   make_percentile(metrics[*wall_time], percent));
+    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(next_index),
+                   make_percentile(metrics[*wall_time_index], percent));
+    ++next_index;
   }
   return {};
 }
@@ -823,11 +843,11 @@ void move_region_to_front(MetricSelection selection, std::vector<Metric>& metric
 /// with all of them in `scraped_metrics`. Two of them cannot have the same name.
 Result<CountingOptions> add_announced_metrics(CountingOptions options) {
   std::vector<OwnMetric> reported;
-  for (OwnMetric& metric : options.scraped_metrics) {
+  for (const OwnMetric& metric : options.scraped_metrics) {
     if (has_name(reported, metric.name))
       return Error{fmt::format("--scrape names {} twice", metric.name),
                    "give each metric a name of its own"};
-    reported.push_back(std::move(metric));
+    reported.push_back(metric);
   }
 
   for (std::string& row : options.listed_metrics) {
@@ -835,7 +855,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
     auto metric = read_announced_metric(row, reported);
     if (!metric) return metric.error();
 
-    // From now on, the row is like that of any other metric.
+    // The metric is defined now, so its row only has to name it.
     row = metric->name;
     reported.push_back(*std::move(metric));
   }
@@ -879,8 +899,9 @@ FormulaRequest request_formulas(const FormulaSources& sources, FormulaForm form)
   return FormulaCollector(sources, form).collect(sources.selection);
 }
 
-/// Adds a metric for each formula, which may use the metrics and the formulas before it. Because it
-/// then contains their terms, few short formulas could become very long.
+/// Adds a metric for each formula, which may use the metrics and the formulas before it. A formula
+/// contains the terms of those that it uses, so a few short formulas could become very long. That
+/// is why the number of all terms is limited.
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                           std::vector<Metric>& metrics) {
   std::size_t terms_of_all = 0;
@@ -891,12 +912,10 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
       return Error{fmt::format("{} has the name of another metric", name_in_messages(formula)),
                    "give it a name of its own"};
 
-    // A formula of lauka's own is left out if something that it needs is not counted.
+    // If a formula cannot be computed, it is left out unless the user asked for it.
     auto metric = make_formula_metric(earlier_formulas, formula, events, metrics);
-    if (!metric) {
-      if (formula.is_required) return metric.error();
-      continue;
-    }
+    if (!metric && formula.is_required) return metric.error();
+    if (!metric) continue;
 
     terms_of_all += metric->source.terms.size();
     if (terms_of_all > kMaxTermsOfAllFormulas) return make_too_many_terms_error(formula);
@@ -912,9 +931,8 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
 std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
                                  bool events_were_asked_for, bool has_tree_peak) {
   std::vector<Metric> metrics;
-  metrics.reserve(kBuiltInMetrics.size() + events.events.size() + 2);
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
-    // The kernel does not record this metric by itself, so it is measured only on request.
+    // The kernel does not record the memory of a process tree, so it is measured only on request.
     if (metric.name == kTreePeakMemory && !has_tree_peak) continue;
     metrics.push_back(make_built_in_metric(metric, selection));
   }
@@ -923,10 +941,11 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
 
   // --metrics time hides events, unless -e names some.
   const bool hides_events = selection == MetricSelection::Time && !events_were_asked_for;
-  const Shown shown = hides_events ? Shown::Verbose : Shown::Always;
-  add_event_metrics(events, selection, shown, metrics);
-  add_ratios_of_events(events, shown, metrics);
+  const Shown shown_of_events = hides_events ? Shown::Verbose : Shown::Always;
+  add_event_metrics(events, selection, shown_of_events, metrics);
+  add_ratios_of_events(events, shown_of_events, metrics);
 
+  // The kind of run that a metric is measured in follows from its events.
   for (Metric& metric : metrics) metric.kind = kind_of(metric, events);
   return metrics;
 }

@@ -42,23 +42,24 @@ std::optional<double> find_largest_bound(const Series& series) {
 }
 
 /// Computes a command's statistics of one metric, without the comparison with its reference.
-/// `series`: its values of the metric, which some runs may lack. `interval_tail`:
-/// probability with which a percentile's interval may miss it on each side. `timed_runs`: number of
-/// timed runs, with and without a value of the metric.
+/// `series`: the command's values of the metric. `interval_tail`: probability beyond each end of a
+/// percentile's interval. `timed_runs`: number of all timed runs, of which some may lack a value.
 MetricResult make_result(std::size_t metric_index, const Metric& metric, double interval_tail,
                          const Series& series, std::size_t timed_runs) {
   MetricResult result;
   result.metric_index = metric_index;
 
-  // Values that are known only as upper bounds rule out statistics.
+  // If only an upper bound of some value is known, there are no statistics, but a bound for all
+  // runs.
   result.largest_bound_of_runs = find_largest_bound(series);
   if (result.largest_bound_of_runs) {
     result.runs = timed_runs;
     return result;
   }
 
-  // A percentile is estimated by a quantile of the values, and has no summary.
   result.runs = series.values.size();
+
+  // A percentile is estimated by a quantile of the values, and has no summary.
   if (const auto share = metric.percentile_share()) {
     result.runs_needed_for_percentile = fewest_runs_for_quantile(*share, interval_tail);
     result.quantile = stats::quantile_estimate(stats::sorted(series.values), *share, interval_tail);
@@ -72,8 +73,8 @@ MetricResult make_result(std::size_t metric_index, const Metric& metric, double 
 
 /// True if the metric's event has zero_is_doubtful, and all values are 0 although instructions were
 /// counted.
-bool is_doubtful(const Metric& metric, const Recording& session, const CommandResult& command,
-                 const std::vector<double>& values) {
+bool are_doubtful_zeros(const Metric& metric, const Recording& session,
+                        const CommandResult& command, const std::vector<double>& values) {
   if (!metric.event || !session.setting.events.events.at(*metric.event).zero_is_doubtful)
     return false;
   if (values.empty() || command.coverage.value_or(0.0) <= 0.0) return false;
@@ -261,7 +262,9 @@ void compare_commands(std::size_t metric_index, const stats::IntervalTails& tail
   }
 }
 
-void set_mean_without_values(const Results& results, std::size_t command, MetricResult& row) {
+/// Sets the mean and the runs of a row that has only a mean, because the values of single runs are
+/// not known.
+void set_mean_without_run_values(const Results& results, std::size_t command, MetricResult& row) {
   if (row.summary || row.largest_bound_of_runs) return;
   for (const KnownMean& mean : results.session.means_without_runs) {
     if (mean.command != command || mean.metric != row.metric_index) continue;
@@ -282,6 +285,7 @@ void set_mean_over_layouts(const Recording& session, std::size_t command, const 
 }
 
 /// Scales each layout's values to the mean of all, so that only the scatter within layouts is left.
+/// Does nothing without layouts.
 void remove_layout_differences(Series& series) {
   if (series.layouts.empty()) return;
   const double mean = stats::moments(series.values).mean;
@@ -292,29 +296,32 @@ void remove_layout_differences(Series& series) {
     series.values[i] *= factors[series.layouts[i]];
 }
 
-/// Warns of commands whose wall times are unsteady. `series`: wall times of each command.
-void add_warnings_of_wall_times(const Metric& wall_time, std::span<const Series> series,
-                                Results& results) {
-  // The series of a baseline's commands follow those of this session's commands, and are not
-  // checked here.
-  std::span<const Series> own_series = series.first(results.commands.size());
-
-  // With --layouts, each layout of a program in memory has its own typical time. These differences
-  // would look like unsteady runs, so they are removed first.
-  std::vector<Series> without_layouts;
-  if (results.session.setting.layouts > 1) {
-    without_layouts.assign(own_series.begin(), own_series.end());
-    std::ranges::for_each(without_layouts, remove_layout_differences);
-    own_series = without_layouts;
-  }
-
-  const std::vector<FirstRunFacts> first_runs = facts_of_first_runs(results.session, own_series);
-  for (std::size_t c = 0; c < own_series.size(); ++c) {
-    for (Warning& warning : warnings_of_series(c, own_series[c].values, first_runs[c])) {
+/// Adds warnings of commands whose wall times are unsteady. `series`: the wall times of each
+/// command of the session.
+void add_warnings_of_unsteady_times(const Metric& wall_time, std::span<const Series> series,
+                                    Results& results) {
+  const std::vector<FirstRunFacts> first_runs = facts_of_first_runs(results.session, series);
+  for (std::size_t c = 0; c < series.size(); ++c) {
+    for (Warning& warning : warnings_of_series(c, series[c].values, first_runs[c])) {
       warning.shown = wall_time.shown;
       results.warnings.push_back(std::move(warning));
     }
   }
+}
+
+/// Adds warnings of commands whose wall times are unsteady. `series`: the wall times of each
+/// command of the session, then those of a baseline's commands, which are not checked.
+void add_warnings_of_wall_times(const Metric& wall_time, std::span<const Series> series,
+                                Results& results) {
+  const std::span<const Series> own_series = series.first(results.commands.size());
+  if (results.session.setting.layouts <= 1)
+    return add_warnings_of_unsteady_times(wall_time, own_series, results);
+
+  // With --layouts, each layout of a program in memory has its own typical time. These differences
+  // would look like unsteady runs, so they are removed first.
+  std::vector<Series> without_layouts(own_series.begin(), own_series.end());
+  std::ranges::for_each(without_layouts, remove_layout_differences);
+  add_warnings_of_unsteady_times(wall_time, without_layouts, results);
 }
 
 /// Adds a row of the metric to the results of each command, and compares the commands by it.
@@ -326,18 +333,18 @@ void analyse_metric(std::size_t metric_index, const stats::IntervalTails& tails,
     CommandResult& command = results.commands[c];
     MetricResult row =
         make_result(metric_index, metric, tails.tail_of_delta, series[c], command.runs);
-    set_mean_without_values(results, c, row);
+    set_mean_without_run_values(results, c, row);
     set_mean_over_layouts(results.session, c, series[c], row);
 
     // Zeros that were probably not counted must not be shown as measured values.
-    if (is_doubtful(metric, results.session, command, series[c].values)) {
+    if (are_doubtful_zeros(metric, results.session, command, series[c].values)) {
       row.is_probably_uncounted = true;
       row.summary.reset();
     }
     command.rows.push_back(std::move(row));
 
     if (const auto low_share = find_low_core_share(metric, results.session, series[c].values))
-      results.warnings.push_back({*low_share, c});
+      results.warnings.push_back({.finding = *low_share, .command = c});
   }
 
   if (metric.role == Role::WallTime) add_warnings_of_wall_times(metric, series, results);
@@ -621,7 +628,7 @@ CandidatesByPlace list_candidates_by_place(const Results& results) {
 
 /// Returns the change that a row adds to a geometric mean. Returns nullopt if the change is unknown
 /// or -100%, which has no logarithm.
-std::optional<stats::Change> find_averaged_change(const SuiteRow& row) {
+std::optional<stats::Change> find_change_to_average(const SuiteRow& row) {
   const MetricResult* result = metric_result_of(row.benchmark.commands[row.candidate], row.metric);
   if (result == nullptr || !result->delta || !result->delta->change) return std::nullopt;
   if (*result->delta->change <= -1.0) return std::nullopt;
@@ -635,9 +642,9 @@ const std::string& common_name_of(const SuiteRow& row) {
   return row.is_one_of_several_values ? command.unfilled_name : command.name;
 }
 
-/// Returns the geometric mean of the candidates' changes in the benchmarks of a suite. `rows`: at
-/// least one; all are of one metric, and of candidates at the same place among those of their
-/// benchmark.
+/// Returns the geometric mean of the changes of candidates in the benchmarks of a suite. `rows`: at
+/// least one; all are of one metric. `candidate_place`: place that each row's candidate has among
+/// the candidates of its benchmark, such as 0 for the first ones.
 Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t candidate_place) {
   // The metric is the same in all benchmarks, so any row can tell its name.
   const SuiteRow& any_row = rows.front();
@@ -645,19 +652,19 @@ Geomean make_geomean(const std::vector<SuiteRow>& rows, std::size_t candidate_pl
   Geomean mean{.candidate_place = candidate_place, .metric = metric.name, .better = metric.better};
 
   std::vector<stats::Change> changes;
-  std::set<std::string> names;
-  std::set<const Results*> benchmarks;
+  std::set<std::string> candidate_names;
+  std::set<const Results*> benchmarks_with_change;
   for (const SuiteRow& row : rows) {
-    const auto change = find_averaged_change(row);
+    const auto change = find_change_to_average(row);
     if (!change) continue;
-    names.insert(common_name_of(row));
-    benchmarks.insert(&row.benchmark);
     changes.push_back(*change);
+    candidate_names.insert(common_name_of(row));
+    benchmarks_with_change.insert(&row.benchmark);
   }
 
   // The mean names its candidate only if all benchmarks call it the same.
-  if (names.size() == 1) mean.candidate = *names.begin();
-  mean.benchmark_count = benchmarks.size();
+  if (candidate_names.size() == 1) mean.candidate = *candidate_names.begin();
+  mean.benchmark_count = benchmarks_with_change.size();
   mean.change = stats::geometric_mean(changes);
   return mean;
 }
@@ -680,9 +687,9 @@ std::vector<SuiteRow> list_rows_at_place(const Results& benchmark,
   return rows;
 }
 
-/// Collects what a suite's geometric means are computed from: one group of rows for each metric,
-/// with the candidates that have the same place in their benchmarks. `candidates`: of each
-/// benchmark.
+/// Collects what a suite's geometric means are computed from: one group of rows for each metric.
+/// The rows are of the candidates that have the place `candidate_place` in their benchmarks.
+/// `candidates`: for each benchmark, its candidates by place.
 std::vector<std::vector<SuiteRow>> group_rows_by_metric(
     const std::vector<Results>& benchmarks, const std::vector<CandidatesByPlace>& candidates,
     std::size_t candidate_place) {
@@ -691,14 +698,15 @@ std::vector<std::vector<SuiteRow>> group_rows_by_metric(
   std::map<std::string_view, std::size_t> group_of_metric;
 
   for (std::size_t b = 0; b < benchmarks.size(); ++b) {
-    // Not all benchmarks have equally many candidates.
-    if (candidate_place >= candidates[b].size()) continue;
+    const bool has_candidate_at_place = candidate_place < candidates[b].size();
+    if (!has_candidate_at_place) continue;
 
     for (const SuiteRow& row : list_rows_at_place(benchmarks[b], candidates[b][candidate_place])) {
-      const std::string& name = row.benchmark.session.metrics[row.metric].name;
-      const auto [entry, is_new] = group_of_metric.try_emplace(name, groups.size());
+      const std::string& metric_name = row.benchmark.session.metrics[row.metric].name;
+      const auto [known, is_new] = group_of_metric.try_emplace(metric_name, groups.size());
       if (is_new) groups.emplace_back();
-      groups[entry->second].push_back(row);
+      const std::size_t group = known->second;
+      groups[group].push_back(row);
     }
   }
   return groups;
@@ -862,8 +870,8 @@ std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confid
                                   *row.summary->stddev() / std::sqrt(count));
 }
 
-// Computes everything that reports show. The order matters: each step uses what the steps before it
-// have set.
+// Computes everything that reports show, and stores it in `results`. The order matters: each step
+// uses what the steps before it have stored.
 void analyse(Results& results) {
   results.are_all_deltas_paired =
       std::ranges::all_of(list_pairs(results.session), &Pair::is_within_rounds);
@@ -874,11 +882,14 @@ void analyse(Results& results) {
     analyse_runs(c, results);
   }
 
-  // A gate (a limit that may fail a CI job) shares its error rate with others, so its intervals are
-  // wider. Those of its metric are, too, so that both agree.
+  // Several gates (limits that may fail a CI job) share one error rate, so their intervals are
+  // wider. A metric with a gate is shown with the intervals of its gate, so that both agree.
   const stats::IntervalTails tails_without_gate = stats::tails_of(results.session.confidence);
-  for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    analyse_metric(m, results.findings.tail_probabilities_of(m, tails_without_gate), results);
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+    const stats::IntervalTails tails =
+        results.findings.tail_probabilities_of(m, tails_without_gate);
+    analyse_metric(m, tails, results);
+  }
 
   set_exactness_of_verdicts(results);
   make_headline_comparisons(results);

@@ -155,8 +155,8 @@ CountedPrivilegeLevels find_levels(const Results& results, Role role) {
       .counted_privilege_levels;
 }
 
-void describe_counts(const Results& results, bool has_instructions, bool has_cycles,
-                     WallTimeExplanation& why) {
+void set_facts_about_counts(const Results& results, bool has_instructions, bool has_cycles,
+                            WallTimeExplanation& why) {
   why.lacks_instructions = !has_instructions;
   why.leaves_out_cycles = !has_cycles;
   why.has_kernel_only_metric =
@@ -241,22 +241,23 @@ void add_factors_without_cycles(const std::optional<LogChange>& instructions,
                          subtract_independent(cpu_time, *instructions).change()});
 }
 
-/// Adds the factors that explain a candidate's change of CPU time: CPU time = instructions /
-/// instructions per cycle / clock. Where a count is missing or covers something else than the CPU
-/// time, a factor stands for all that cannot be separated. `cpu_time`: change of the CPU time.
+/// Adds the factors that explain a candidate's change of CPU time, which is instructions /
+/// instructions per cycle / clock. If a count is missing, or covers something else than the CPU
+/// time, one factor stands for those that cannot be separated. `cpu_time`: change of the CPU time.
 void add_factors_of_cpu_time(const Results& results, const LogChange& cpu_time,
                              WallTimeExplanation& why) {
   const std::size_t candidate = why.command;
   const auto instructions = find_log_change(results, candidate, Role::Instructions);
   auto cycles = find_log_change(results, candidate, Role::Cycles);
 
-  // Counts of different privilege levels give no instructions per cycle.
+  // Counts of different privilege levels give no instructions per cycle, so only the instructions
+  // are used.
   why.cycles_have_other_levels =
       instructions && cycles &&
       find_levels(results, Role::Instructions) != find_levels(results, Role::Cycles);
   if (why.cycles_have_other_levels) cycles.reset();
 
-  describe_counts(results, instructions.has_value(), cycles.has_value(), why);
+  set_facts_about_counts(results, instructions.has_value(), cycles.has_value(), why);
 
   if (!cycles) {
     add_factors_without_cycles(instructions, cpu_time, why);

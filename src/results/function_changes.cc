@@ -22,9 +22,9 @@ namespace lauka {
 namespace {
 
 /// A function's values on one side.
-struct Values {
-  RoundValues of_metric{};
-  bool has_any_metric = false;  ///< true if a metric has a value other than 0
+struct FunctionValues {
+  RoundValues of_compared_metric{};
+  bool has_any_metric = false;  ///< true if some metric has a value other than 0
 };
 
 /// True if the values differ between rounds. RoundValues that do not vary have at most one element.
@@ -38,11 +38,11 @@ const std::vector<RoundValues>& all_metrics_of(const FunctionSide& side,
   return side.table->functions.find(row.name)->second;
 }
 
-/// Returns the sum of the rows' values in each round.
+/// Returns the sum of the values of a function's rows in each round.
 RoundValues add_up_by_round(const FunctionSide& side, std::span<const FunctionToPair> rows,
-                            std::span<const std::size_t> chosen) {
+                            std::span<const std::size_t> rows_of_function) {
   RoundValues sums(side.rounds);
-  for (const std::size_t row : chosen) {
+  for (const std::size_t row : rows_of_function) {
     const RoundValues& values = all_metrics_of(side, rows[row])[side.place];
     for (std::size_t round = 0; round < side.rounds; ++round)
       sums[round] += value_in(values, round);
@@ -50,28 +50,29 @@ RoundValues add_up_by_round(const FunctionSide& side, std::span<const FunctionTo
   return sums;
 }
 
-/// Adds up the values of a function on one side of a comparison, round by round. A side's table may
-/// have several rows that are one function. `chosen`: indices of these rows in `rows`.
-Values add_up(const FunctionSide& side, std::span<const FunctionToPair> rows,
-              std::span<const std::size_t> chosen) {
-  Values sum;
+/// Returns the sum of the values of a function's rows on one side of a comparison, round by round.
+/// A side's table may have several rows that are one function. `rows_of_function`: their indices in
+/// `rows`.
+FunctionValues add_up_values(const FunctionSide& side, std::span<const FunctionToPair> rows,
+                             std::span<const std::size_t> rows_of_function) {
+  FunctionValues sum;
   bool any_varies = false;
   double sum_of_first_round = 0.0;
-  for (const std::size_t row : chosen) {
-    const std::vector<RoundValues>& metrics = all_metrics_of(side, rows[row]);
-    const bool has_values = !std::ranges::all_of(metrics, &RoundValues::empty);
+  for (const std::size_t row : rows_of_function) {
+    const std::vector<RoundValues>& values_by_metric = all_metrics_of(side, rows[row]);
+    const bool has_values = !std::ranges::all_of(values_by_metric, &RoundValues::empty);
     sum.has_any_metric = sum.has_any_metric || has_values;
 
-    const RoundValues& values = metrics[side.place];
-    any_varies = any_varies || varies(values);
-    sum_of_first_round += value_in(values, 0);
+    const RoundValues& compared_values = values_by_metric[side.place];
+    any_varies = any_varies || varies(compared_values);
+    sum_of_first_round += value_in(compared_values, 0);
   }
 
-  // RoundValues hold a value that all rounds have in common only once, and a common 0 not at all.
+  // If all rounds have the same value, RoundValues hold it only once, or not at all if it is 0.
   if (any_varies)
-    sum.of_metric = add_up_by_round(side, rows, chosen);
+    sum.of_compared_metric = add_up_by_round(side, rows, rows_of_function);
   else if (sum_of_first_round != 0.0)
-    sum.of_metric = {sum_of_first_round};
+    sum.of_compared_metric = {sum_of_first_round};
   return sum;
 }
 
@@ -94,16 +95,16 @@ DifferenceTest test_values(const ComparedSides& sides, const RoundValues& refere
                          sides.confidence);
 }
 
-/// Sets FunctionChange::total. `pairs`: by function, its index in `totals`. No change is certain if
-/// a side lacks callers.
-void add_totals(const ComparedSides& sides, const std::vector<FunctionTotals>& totals,
-                std::span<const std::size_t> pairs, std::vector<FunctionChange>& functions) {
+/// Sets FunctionChange::total. `pair_indices`: for each function, its index in `totals`. No change
+/// is certain if a side lacks callers.
+void set_totals(const ComparedSides& sides, const std::vector<FunctionTotals>& totals,
+                std::span<const std::size_t> pair_indices, std::vector<FunctionChange>& functions) {
   if (totals.empty()) return;
 
   std::vector<DifferenceTest> tests;
   tests.reserve(functions.size());
   for (std::size_t i = 0; i < functions.size(); ++i) {
-    const FunctionTotals& of = totals[pairs[i]];
+    const FunctionTotals& of = totals[pair_indices[i]];
     tests.push_back(test_values(sides, of.reference, of.candidate));
     functions[i].total = {.reference_mean = mean_of(of.reference, sides.reference.rounds),
                           .candidate_mean = mean_of(of.candidate, sides.candidate.rounds),
@@ -118,18 +119,18 @@ void add_totals(const ComparedSides& sides, const std::vector<FunctionTotals>& t
 
 /// Returns the change of a function without its interval and its total. Its certainty is Exact or
 /// Unproven.
-FunctionChange make_change(PairedFunction pair, const Values& before, const Values& after,
-                           const ComparedSides& sides) {
+FunctionChange make_change(PairedFunction pair, const FunctionValues& before,
+                           const FunctionValues& after, const ComparedSides& sides) {
   const std::size_t rounds = std::min(sides.reference.rounds, sides.candidate.rounds);
   // Counts that are equal in enough rounds need no test. Equal samples prove nothing.
-  const bool needs_test = sides.by_samples || varies(before.of_metric) || varies(after.of_metric) ||
-                          rounds < stats::kMinForExact;
+  const bool needs_test = sides.by_samples || varies(before.of_compared_metric) ||
+                          varies(after.of_compared_metric) || rounds < stats::kMinForExact;
 
   return {.name = std::move(pair.name),
           .other_names = std::move(pair.other_names),
           .paired_by = pair.paired_by,
-          .own = {.reference_mean = mean_of(before.of_metric, sides.reference.rounds),
-                  .candidate_mean = mean_of(after.of_metric, sides.candidate.rounds),
+          .own = {.reference_mean = mean_of(before.of_compared_metric, sides.reference.rounds),
+                  .candidate_mean = mean_of(after.of_compared_metric, sides.candidate.rounds),
                   .certainty = needs_test ? Certainty::Unproven : Certainty::Exact},
           .is_new = !sides.by_samples && !before.has_any_metric,
           .is_gone = !sides.by_samples && !after.has_any_metric};
@@ -151,29 +152,35 @@ PairedRows pair_rows(const ComparedSides& sides) {
 /// The functions that differ from 0 on a side, and the tests of those that need one.
 struct ComparedFunctions {
   std::vector<FunctionChange> changes{};
-  std::vector<std::size_t> pairs{};  ///< index in PairedRows::pairs of each of `changes`
+  std::vector<std::size_t> pair_indices{};  ///< index in PairedRows::pairs of each of `changes`
   std::vector<DifferenceTest> tests{};
-  std::vector<std::size_t> tested{};  ///< index in `changes` of each of `tests`
+  std::vector<std::size_t> tested_indices{};  ///< index in `changes` of each of `tests`
 };
 
+/// Compares both sides of each pair of functions, and tests the changes that may be noise. Leaves
+/// out functions without a value of the compared metric.
 ComparedFunctions compare_pairs(PairedRows rows, const JoinedPaths& by_path,
                                 const ComparedSides& sides) {
   ComparedFunctions functions;
   for (std::size_t i = 0; i < rows.pairs.size(); ++i) {
-    const Values before = add_up(sides.reference, rows.before, rows.pairs[i].reference_rows);
-    const Values after = add_up(sides.candidate, rows.after, rows.pairs[i].candidate_rows);
+    const FunctionValues before =
+        add_up_values(sides.reference, rows.before, rows.pairs[i].reference_rows);
+    const FunctionValues after =
+        add_up_values(sides.candidate, rows.after, rows.pairs[i].candidate_rows);
     FunctionChange change = make_change(std::move(rows.pairs[i]), before, after, sides);
 
-    // A row may have values of other metrics only. A function may have no own time, but a total:
-    // the time of what it called.
+    // A function without time of its own may have a total: the time of what it called.
     if (!change.has_own_value() && !has_total(by_path, i)) continue;
 
-    if (change.own.certainty == Certainty::Unproven && change.has_own_value()) {
-      functions.tests.push_back(test_values(sides, before.of_metric, after.of_metric));
-      change.own.half_width = functions.tests.back().half_width;
-      functions.tested.push_back(functions.changes.size());
+    const bool needs_test = change.own.certainty == Certainty::Unproven && change.has_own_value();
+    if (needs_test) {
+      const DifferenceTest test =
+          test_values(sides, before.of_compared_metric, after.of_compared_metric);
+      change.own.half_width = test.half_width;
+      functions.tests.push_back(test);
+      functions.tested_indices.push_back(functions.changes.size());
     }
-    functions.pairs.push_back(i);
+    functions.pair_indices.push_back(i);
     functions.changes.push_back(std::move(change));
   }
   return functions;
@@ -183,9 +190,9 @@ ComparedFunctions compare_pairs(PairedRows rows, const JoinedPaths& by_path,
 /// differ by chance, so the tests are corrected for their number.
 void mark_significant(double confidence, ComparedFunctions& functions) {
   const std::vector<bool> are_significant = find_significant(functions.tests, confidence);
-  for (std::size_t i = 0; i < functions.tested.size(); ++i)
+  for (std::size_t i = 0; i < functions.tested_indices.size(); ++i)
     if (are_significant[i])
-      functions.changes[functions.tested[i]].own.certainty = Certainty::Significant;
+      functions.changes[functions.tested_indices[i]].own.certainty = Certainty::Significant;
 }
 
 /// Puts the largest differences first, and among equal ones those that are certain.
@@ -196,10 +203,10 @@ void sort_by_difference(std::vector<FunctionChange>& functions) {
   std::ranges::stable_sort(functions, std::greater<>(), sort_key);
 }
 
-/// Compares a metric of a candidate with its reference's, function by function; for sampled time,
-/// by call path, too.
-MetricByFunction compare(std::size_t metric, std::size_t candidate_index,
-                         const ComparedSides& sides) {
+/// Compares a metric of a candidate with its reference's, function by function. If the metric is
+/// sampled time, compares it by call path, too.
+MetricByFunction compare_by_function(std::size_t metric_index, std::size_t candidate_index,
+                                     const ComparedSides& sides) {
   const auto& [reference, candidate, confidence, by_samples] = sides;
   PairedRows rows = pair_rows(sides);
 
@@ -209,10 +216,10 @@ MetricByFunction compare(std::size_t metric, std::size_t candidate_index,
 
   ComparedFunctions functions = compare_pairs(std::move(rows), by_path, sides);
   mark_significant(confidence, functions);
-  add_totals(sides, by_path.totals, functions.pairs, functions.changes);
+  set_totals(sides, by_path.totals, functions.pair_indices, functions.changes);
   sort_by_difference(functions.changes);
 
-  return {.metric = metric,
+  return {.metric = metric_index,
           .candidate = candidate_index,
           .mean_of_whole_reference = reference.mean,
           .mean_of_whole_candidate = candidate.mean,
@@ -257,11 +264,11 @@ std::optional<MetricByFunction> compare_sides(const Results& results, std::size_
     return std::nullopt;
 
   pair_rounds(results.session, candidate, *before, *after);
-  return compare(metric, candidate,
-                 {.reference = *before,
-                  .candidate = *after,
-                  .confidence = results.session.confidence,
-                  .by_samples = is_sampled_time(results.session.metrics[metric])});
+  return compare_by_function(metric, candidate,
+                             {.reference = *before,
+                              .candidate = *after,
+                              .confidence = results.session.confidence,
+                              .by_samples = is_sampled_time(results.session.metrics[metric])});
 }
 
 bool are_left_out_for_failures(const Results& results, std::size_t metric) {
@@ -277,11 +284,11 @@ std::optional<MetricByFunction> list_functions(const Results& results, std::size
   const auto side = candidate_side(results, metric, command);
   if (!side) return std::nullopt;
   const FunctionSide nothing{.rounds = side->rounds};
-  return compare(metric, command,
-                 {.reference = nothing,
-                  .candidate = *side,
-                  .confidence = results.session.confidence,
-                  .by_samples = is_sampled_time(results.session.metrics[metric])});
+  return compare_by_function(metric, command,
+                             {.reference = nothing,
+                              .candidate = *side,
+                              .confidence = results.session.confidence,
+                              .by_samples = is_sampled_time(results.session.metrics[metric])});
 }
 
 std::vector<std::size_t> function_metrics(const Results& results) {

@@ -222,9 +222,9 @@ void sort_by_numbers(FunctionsInOrder& functions) {
 }
 
 /// Unites each function that only the reference has with one that only the candidate has, if their
-/// names differ only in a compiler's numbers. Returns for each united function, by its first row of
-/// the reference, what showed that both are the same.
-std::map<std::size_t, PairedBy> unite_despite_numbers(FunctionRows& rows) {
+/// names differ only in a compiler's numbers. The result tells for each united function what showed
+/// that both are the same. Its keys are the functions' first rows of the reference.
+std::map<std::size_t, PairedBy> unite_functions_despite_numbers(FunctionRows& rows) {
   const std::vector<Function> functions = list_functions(rows);
   std::map<std::size_t, PairedBy> paired_by_first_row;
   for (auto& [name, alike] : group_one_sided(functions)) {
@@ -234,13 +234,13 @@ std::map<std::size_t, PairedBy> unite_despite_numbers(FunctionRows& rows) {
     sort_by_numbers(alike.reference);
     sort_by_numbers(alike.candidate);
 
-    // If there was no choice, the name was enough. Else the order and the counts decided.
+    // A name that each side has only once is enough. Else the order and the counts decide.
     const bool is_unique = alike.reference.size() == 1 && alike.candidate.size() == 1;
+    const PairedBy paired_by = is_unique ? PairedBy::NameWithoutNumbers : PairedBy::OrderAndCounts;
     for (const auto& [before, after] : align(alike.reference, alike.candidate)) {
       const std::size_t first_row = before->reference_rows.front();
       rows.unite(first_row, after->candidate_rows.front());
-      paired_by_first_row[first_row] =
-          is_unique ? PairedBy::NameWithoutNumbers : PairedBy::OrderAndCounts;
+      paired_by_first_row[first_row] = paired_by;
     }
   }
   return paired_by_first_row;
@@ -333,7 +333,7 @@ std::vector<PairedFunction> pair_functions(std::span<const FunctionToPair> refer
   // same function although a compiler numbered them differently.
   FunctionRows rows(reference, candidate);
   unite_by_names(rows);
-  const std::map<std::size_t, PairedBy> paired_by_first_row = unite_despite_numbers(rows);
+  const std::map<std::size_t, PairedBy> paired_by_first_row = unite_functions_despite_numbers(rows);
 
   std::vector<PairedFunction> paired;
   for (const Function& function : list_functions(rows))

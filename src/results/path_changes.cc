@@ -141,7 +141,7 @@ struct PathMeans {
 };
 
 /// What one side's rounds add up to.
-struct AddedRounds {
+struct SumsOfRounds {
   PathMeans means{};                             ///< of all joined paths
   std::vector<RoundValues> totals_of_functions;  ///< by index in the paired functions
 };
@@ -158,32 +158,33 @@ std::vector<double> add_up_functions(const std::vector<double>& path_totals,
   return totals;
 }
 
-/// Sums up the sampled times of one side: for each call path to its means over the rounds (own
-/// time, and total with what it called), and for each function to its total in each round. A
-/// function may be at the end of many paths.
-AddedRounds add_rounds(const SidePaths& side, const PairedFrames& frames, const PathTree& joined) {
+/// Sums up the sampled times of one side. Returns the means of each call path over the rounds: of
+/// its own time, and of its total with what it called. Also returns the total of each function in
+/// each round. A function may be at the end of many paths.
+SumsOfRounds sum_up_rounds(const SidePaths& paths_of_one_side, const PairedFrames& frames,
+                           const PathTree& joined) {
   const std::vector<bool> are_outermost_calls = find_outermost_calls(joined);
-  const auto rounds = static_cast<double>(side.side().rounds);
+  const auto round_count = static_cast<double>(paths_of_one_side.side().rounds);
 
-  AddedRounds added{.totals_of_functions = std::vector<RoundValues>(frames.function_count())};
-  PathMeans& means = added.means;
+  SumsOfRounds sums{.totals_of_functions = std::vector<RoundValues>(frames.function_count())};
+  PathMeans& means = sums.means;
   means.own.resize(joined.size());
   means.totals.resize(joined.size());
 
-  side.for_each_round([&](std::size_t round, const std::vector<double>& own,
-                          const std::vector<double>& path_totals) {
+  paths_of_one_side.for_each_round([&](std::size_t round, const std::vector<double>& own_of_paths,
+                                       const std::vector<double>& totals_of_paths) {
     for (std::size_t path = 0; path < joined.size(); ++path) {
-      means.own[path] += own[path] / rounds;
-      means.totals[path] += path_totals[path] / rounds;
+      means.own[path] += own_of_paths[path] / round_count;
+      means.totals[path] += totals_of_paths[path] / round_count;
     }
 
-    const std::vector<double> of_functions =
-        add_up_functions(path_totals, are_outermost_calls, frames, joined);
-    for (std::size_t i = 0; i < of_functions.size(); ++i)
-      append_round(added.totals_of_functions[i], round, of_functions[i]);
+    const std::vector<double> totals_of_functions =
+        add_up_functions(totals_of_paths, are_outermost_calls, frames, joined);
+    for (std::size_t i = 0; i < totals_of_functions.size(); ++i)
+      append_round(sums.totals_of_functions[i], round, totals_of_functions[i]);
   });
 
-  return added;
+  return sums;
 }
 
 /// The values of the tested paths of one side, by the index of the path among them.
@@ -232,21 +233,23 @@ SortedCalls sort_calls(const std::vector<PathChange>& paths) {
 std::vector<PathChange> sort_paths(const std::vector<PathChange>& paths) {
   const auto [roots, calls_of] = sort_calls(paths);
 
-  // The walk keeps the paths that are still to come on a stack, and the next one on its top. So
-  // calls are put there in reverse order.
   std::vector<PathChange> sorted;
   sorted.reserve(paths.size());
   std::vector<std::uint32_t> new_indices(paths.size());
+
+  // The paths to visit are a stack with the next path at its end, so calls are put there in reverse
+  // order.
   std::vector<std::uint32_t> to_visit(roots.rbegin(), roots.rend());
   while (!to_visit.empty()) {
     const std::uint32_t path = to_visit.back();
     to_visit.pop_back();
-
-    new_indices[path] = static_cast<std::uint32_t>(sorted.size());
-    sorted.push_back(paths[path]);
-    const std::uint32_t caller = paths[path].caller;
-    if (caller != kNoCaller) sorted.back().caller = new_indices[caller];
     to_visit.insert(to_visit.end(), calls_of[path].rbegin(), calls_of[path].rend());
+
+    // A caller is visited before its calls, so its new index is known.
+    PathChange change = paths[path];
+    if (change.caller != kNoCaller) change.caller = new_indices[change.caller];
+    new_indices[path] = static_cast<std::uint32_t>(sorted.size());
+    sorted.push_back(std::move(change));
   }
   return sorted;
 }
@@ -289,8 +292,8 @@ PathTests test_paths(const SidePaths& reference, const SidePaths& candidate,
 }
 
 /// Marks the call paths whose times differ significantly between the sides.
-void test_differences(const SidePaths& reference, const SidePaths& candidate, double confidence,
-                      std::vector<PathChange>& paths) {
+void mark_significant_paths(const SidePaths& reference, const SidePaths& candidate,
+                            double confidence, std::vector<PathChange>& paths) {
   const std::vector<std::size_t> tested_paths = choose_tested(paths);
   const PathTests tests = test_paths(reference, candidate, tested_paths, confidence);
   const std::vector<bool> own_differ = find_significant(tests.own, confidence);
@@ -336,31 +339,32 @@ std::vector<PathChange> make_path_changes(const PathTree& joined, const PairedFr
 
 }  // namespace
 
+// Compares the call paths of two sides. Returns nothing if a side has none.
 JoinedPaths join_paths(const FunctionSide& reference, const FunctionSide& candidate,
                        std::span<const PairedFunction> functions, double confidence) {
-  // Both sides must have paths. Only if the candidate's paths are listed without a comparison is
-  // there no reference.
+  // Without a comparison, there is no reference, and the candidate's paths are only listed.
   const bool has_reference = reference.table != nullptr;
-  if (!has_paths(candidate) || (has_reference && !has_paths(reference))) return {};
+  if (has_reference && !has_paths(reference)) return {};
+  if (!has_paths(candidate)) return {};
 
   // Both sides' paths become one tree: paths through paired functions are the same path, even if
-  // the functions have other names. Each side adds the paths that the tree still lacks.
+  // the functions have other names. Each constructor adds the paths that the tree still lacks.
   PairedFrames frames(reference, candidate, functions);
   PathTree joined;
-  const SidePaths before(reference, Side::Reference, frames, joined);
-  const SidePaths after(candidate, Side::Candidate, frames, joined);
+  const SidePaths paths_before(reference, Side::Reference, frames, joined);
+  const SidePaths paths_after(candidate, Side::Candidate, frames, joined);
 
-  AddedRounds added_before = add_rounds(before, frames, joined);
-  AddedRounds added_after = add_rounds(after, frames, joined);
+  SumsOfRounds sums_before = sum_up_rounds(paths_before, frames, joined);
+  SumsOfRounds sums_after = sum_up_rounds(paths_after, frames, joined);
 
-  // The tests need the paths in the order of the joined tree.
-  std::vector<PathChange> paths =
-      make_path_changes(joined, frames, added_before.means, added_after.means);
-  test_differences(before, after, confidence, paths);
+  // The tests need the paths in the order of the joined tree, so they are sorted only afterwards.
+  std::vector<PathChange> changes =
+      make_path_changes(joined, frames, sums_before.means, sums_after.means);
+  mark_significant_paths(paths_before, paths_after, confidence, changes);
 
-  return {.paths = sort_paths(paths),
-          .totals = pair_totals(std::move(added_before.totals_of_functions),
-                                std::move(added_after.totals_of_functions))};
+  return {.paths = sort_paths(changes),
+          .totals = pair_totals(std::move(sums_before.totals_of_functions),
+                                std::move(sums_after.totals_of_functions))};
 }
 
 std::optional<MetricByFunction> compare_paths(const Results& results, std::size_t candidate) {

@@ -586,16 +586,18 @@ std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed
   return SlowedByCounting{1.0 + change->change};
 }
 
+// Returns the warnings about the session and about whole commands, such as few runs.
 std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
 
   // A container's CPU quota may have made processes wait. Warnings about single commands take this
   // into account, so that they do not give other causes.
-  const CommonFindings common{choose_shown_of_split(results), find_worst_throttling(results)};
+  const CommonFindings common{.shown_split = choose_shown_of_split(results),
+                              .throttling = find_worst_throttling(results)};
   if (common.throttling.throttled > 0) warnings.push_back({Throttled{common.throttling}});
-
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     add_warnings_of_command(results, c, common, warnings);
+
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (auto other = check_for_other_circumstances(results, c))
       warnings.push_back(*std::move(other));

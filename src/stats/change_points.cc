@@ -255,20 +255,21 @@ std::vector<double> list_log_likelihoods(const Series& series, Window around, Wi
   return log_likelihoods;
 }
 
-/// Returns a range of weights, around the one at `index`, that has the share `share` of their sum.
-/// The range has grown on the side of the larger weights.
-Window find_range_with(double share, const std::vector<double>& weights, std::size_t index) {
+/// Returns a range of weights, which has at least the share `share` of their sum. The range begins
+/// as the single weight at `start`. Then it grows, always by the larger of the two weights next to
+/// it.
+Window grow_range_to_share(double share, const std::vector<double>& weights, std::size_t start) {
   double sum_of_weights = 0.0;
   for (const double weight : weights) sum_of_weights += weight;
 
-  Window range{index, index + 1};
-  double weight_in_range = weights[index];
+  Window range{.begin = start, .end = start + 1};
+  double weight_in_range = weights[start];
   while (weight_in_range < share * sum_of_weights) {
-    // Even if all weights are in the range, rounding errors may leave too little weight.
+    // Because of rounding errors, even all weights may seem to be too little.
     const bool has_all_weights = range.begin == 0 && range.end == weights.size();
     if (has_all_weights) break;
 
-    // Weights are not negative, so a side without further ones never has the larger one.
+    // Weights are not negative, so a side without further weights never has the larger one.
     constexpr double no_weight = -1.0;
     const double left = range.begin > 0 ? weights[range.begin - 1] : no_weight;
     const double right = range.end < weights.size() ? weights[range.end] : no_weight;
@@ -282,9 +283,9 @@ Window find_range_with(double share, const std::vector<double>& weights, std::si
   return range;
 }
 
-/// Moves the step to its most likely first point, and sets the range in which it is with
-/// `confidence`. A step was found because some point confirmed it, but it may have happened a few
-/// points earlier or later than it seemed. `around`: the points on both sides of it.
+/// Moves the step to its most likely first point, and sets the range that contains its first point
+/// with the probability `confidence`. The step may have happened a few points earlier or later than
+/// it seemed when it was found. `around`: the points on both sides of it.
 void locate_step(const Series& series, Window around, double confidence, LevelStep& step) {
   const Window candidates = find_candidates(around, step);
   const std::vector<double> log_likelihoods = list_log_likelihoods(series, around, candidates);
@@ -296,13 +297,16 @@ void locate_step(const Series& series, Window around, double confidence, LevelSt
     }
   }
 
-  // If each candidate is as probable as the others beforehand, their likelihoods are the weights of
-  // their probabilities (Bayes). Relative to the largest likelihood, exp() cannot overflow.
+  // Before the series is looked at, all candidates are equally probable. So their probabilities are
+  // proportional to their likelihoods (Bayes). These are divided by the largest one, so that exp()
+  // cannot overflow.
   std::vector<double> weights;
   weights.reserve(log_likelihoods.size());
   for (const double log_likelihood : log_likelihoods)
     weights.push_back(std::exp(log_likelihood - largest));
-  const Window range = find_range_with(confidence, weights, step.first_point - candidates.begin);
+
+  const std::size_t most_likely = step.first_point - candidates.begin;
+  const Window range = grow_range_to_share(confidence, weights, most_likely);
   step.earliest_first_point = candidates.begin + range.begin;
   step.latest_first_point = candidates.begin + range.end - 1;
 }
@@ -408,11 +412,14 @@ Window find_window_after(const LevelStep& step, Window limits) {
   return {.begin = step.first_point, .end = std::min(limits.end, step.first_point + kMaxWindow)};
 }
 
-/// Locates a step, and estimates its change with an interval. `limits`: as in find_window_before().
+/// Locates a step, and estimates its change with an interval. `limits`: the steps next to it, or
+/// the ends of the series. Leaves the noise near the step in `series`.
 void measure_step(Series& series, Window limits, double confidence, LevelStep& step) {
-  const Window around{.begin = find_window_before(step, limits).begin,
-                      .end = find_window_after(step, limits).end};
-  series.set_noise_about({around.begin, step.first_point}, {step.first_point, around.end});
+  // First, the windows are around the step as it was found.
+  const Window seeming_before = find_window_before(step, limits);
+  const Window seeming_after = find_window_after(step, limits);
+  series.set_noise_about(seeming_before, seeming_after);
+  const Window around{.begin = seeming_before.begin, .end = seeming_after.end};
   locate_step(series, around, confidence, step);
 
   // locate_step() may have moved the step, and the windows with it.

@@ -309,7 +309,7 @@ LogRatio estimate_log_ratio_of_few(const SamplePair& samples) {
   return ratio;
 }
 
-constexpr std::size_t kGroups = 20;
+constexpr std::size_t kMaxGroups = 20;
 
 using RoundIndices = std::vector<std::size_t>;
 using LogStatistic = std::function<std::optional<double>(const RoundIndices&)>;
@@ -328,14 +328,14 @@ RoundIndices leave_out_group(std::size_t group, std::size_t groups, RoundIndices
   return rounds;
 }
 
-/// Estimates the logarithm of a statistic and its error by the jackknife (R. G. Miller,
-/// "Jackknifing variances", Annals of Mathematical Statistics 39, 1968), which computes it again
-/// without some of the rounds. Up to kGroups rounds are left out one at a time. More rounds are
-/// left out in kGroups groups of neighbours, as quantiles require (Shao & Wu, Annals of Statistics
-/// 17, 1989). Returns nullopt for fewer than two rounds, or if the statistic is undefined without
-/// some group.
-std::optional<Estimate> jackknife(std::size_t rounds, const LogStatistic& statistic) {
-  const std::size_t groups = std::min(rounds, kGroups);
+/// Estimates the logarithm of a statistic, and its error, by the jackknife (R. G. Miller,
+/// "Jackknifing variances", Annals of Mathematical Statistics 39, 1968). `statistic` is computed
+/// from all rounds, and again without each group of rounds. Up to kMaxGroups rounds are groups of
+/// one. More rounds are divided into kMaxGroups groups of neighbours, as quantiles require (Shao &
+/// Wu, Annals of Statistics 17, 1989). Returns nullopt for fewer than two rounds, or if the
+/// statistic is ever undefined.
+std::optional<Estimate> estimate_by_jackknife(std::size_t rounds, const LogStatistic& statistic) {
+  const std::size_t groups = std::min(rounds, kMaxGroups);
   if (groups < 2) return std::nullopt;
 
   RoundIndices all_rounds(rounds);
@@ -345,7 +345,7 @@ std::optional<Estimate> jackknife(std::size_t rounds, const LogStatistic& statis
 
   // A pseudo-value tells what one group contributes. Pseudo-values scatter like independent
   // estimates, so their mean and its error are those of the statistic.
-  const auto count = static_cast<double>(groups);
+  const double count = to_double(groups);
   std::vector<double> pseudo_values;
   for (std::size_t group = 0; group < groups; ++group) {
     const auto without_group = statistic(leave_out_group(group, groups, all_rounds));
@@ -353,10 +353,9 @@ std::optional<Estimate> jackknife(std::size_t rounds, const LogStatistic& statis
     pseudo_values.push_back(count * *with_all_rounds - (count - 1.0) * *without_group);
   }
 
-  const Moments of_pseudo_values = moments(pseudo_values);
-  return Estimate{.value = of_pseudo_values.mean,
-                  .squared_error = of_pseudo_values.variance.value_or(0.0) / count,
-                  .groups = groups};
+  const Moments about = moments(pseudo_values);
+  return Estimate{
+      .value = about.mean, .squared_error = about.variance.value_or(0.0) / count, .groups = groups};
 }
 
 Change change_between(const std::optional<Estimate>& reference,
@@ -384,11 +383,12 @@ std::optional<double> log_of(double value) {
 }
 
 std::optional<Estimate> jackknife_log_deviation(std::span<const double> samples) {
-  return jackknife(samples.size(), [&](const RoundIndices& places) -> std::optional<double> {
-    const Moments about = moments(pick_samples(samples, places));
-    if (!about.variance || is_rounding_error(about.range(), about.mean)) return std::nullopt;
-    return log_of(*about.stddev());
-  });
+  return estimate_by_jackknife(
+      samples.size(), [&](const RoundIndices& places) -> std::optional<double> {
+        const Moments about = moments(pick_samples(samples, places));
+        if (!about.variance || is_rounding_error(about.range(), about.mean)) return std::nullopt;
+        return log_of(*about.stddev());
+      });
 }
 
 /// True if the mean's change and the typical change (that of `delta` itself) differ so clearly that
@@ -401,27 +401,28 @@ bool differ_clearly(const Delta& delta, const MeanChange& mean, double tail) {
   return is_outside(surer, {*delta.change, *delta.change});
 }
 
-/// Estimates the change that is shown to users, and the change of the mean. Shown is the change of
-/// a typical round, which outliers do not affect, or the mean's if there are too few rounds.
-/// `widening`: factors of the intervals because neighbouring rounds resemble each other.
-Delta estimate_plain_delta(const SamplePair& samples, const IntervalTails& tails,
-                           const Widening& widening) {
+/// Estimates the change that users see first, and the change of the mean. The first one is that of
+/// a typical round, which outliers do not affect. With too few rounds, it is the mean's, too.
+/// `widening`: factors by which intervals are widened if neighbouring rounds resemble each other.
+Delta estimate_delta_with_widening(const SamplePair& samples, const IntervalTails& tails,
+                                   const Widening& widening) {
   const MeanChange mean(samples, widening);
   const auto typical = typical_change(samples, tails.tail_of_delta, widening);
 
   Delta delta;
   delta.widening = widening.rank_test_factor(samples.reference.size(), samples.candidate.size());
 
-  // A Delta is derived from Change. This part of it is shown.
-  auto& shown = static_cast<Change&>(delta);
-  if (!typical) {
+  // The change that users see first is the base class of Delta.
+  auto& first_change = static_cast<Change&>(delta);
+  const bool has_too_few_rounds = !typical;
+  if (has_too_few_rounds) {
     delta.change_of_mean = mean.change_at(tails.tail_of_delta);
-    shown = delta.change_of_mean;
+    first_change = delta.change_of_mean;
     return delta;
   }
 
   delta.basis = Basis::Typical;
-  shown = without_rounding_errors({typical->change, typical->bounds});
+  first_change = without_rounding_errors({.change = typical->change, .bounds = typical->bounds});
   delta.change_of_mean = mean.change_at(tails.tail_of_mean_change);
   delta.mean_and_typical_differ = differ_clearly(delta, mean, tails.tail_of_mean_change);
   return delta;
@@ -432,10 +433,11 @@ Delta estimate_plain_delta(const SamplePair& samples, const IntervalTails& tails
 std::optional<double> find_log_width(const SamplePair& samples, const RoundIndices& rounds,
                                      const IntervalTails& tails) {
   const Widening no_widening{};  // treats rounds as independent
-  const Delta delta = estimate_plain_delta({.reference = pick_samples(samples.reference, rounds),
-                                            .candidate = pick_samples(samples.candidate, rounds),
-                                            .paired = samples.paired},
-                                           tails, no_widening);
+  const Delta delta =
+      estimate_delta_with_widening({.reference = pick_samples(samples.reference, rounds),
+                                    .candidate = pick_samples(samples.candidate, rounds),
+                                    .paired = samples.paired},
+                                   tails, no_widening);
   return delta.bounds ? log_of(delta.bounds->high - delta.bounds->low) : std::nullopt;
 }
 
@@ -463,7 +465,7 @@ std::optional<Estimate> jackknife_log_width(const SamplePair& samples, std::size
     return sum / static_cast<double>(parts);
   };
 
-  return jackknife(samples.reference.size(), mean_log_width);
+  return estimate_by_jackknife(samples.reference.size(), mean_log_width);
 }
 
 /// Sums over changes, in logarithms. Independent errors add up by their squares. An interval need
@@ -585,7 +587,7 @@ Delta estimate_delta(const SamplePair& samples, const IntervalTails& tails,
     static_cast<Change&>(delta) =
         without_rounding_errors(quantile_change(samples, *share, tails.tail_of_delta));
   } else {
-    delta = estimate_plain_delta(samples, tails, widening_of(samples));
+    delta = estimate_delta_with_widening(samples, tails, widening_of(samples));
   }
 
   delta.is_exact = moments(samples.reference).is_exact() && moments(samples.candidate).is_exact();

@@ -30,38 +30,48 @@ double density_of_angle(double angle, double degrees) {
 }
 
 /// Returns the probability that a difference is found at this angle.
-double share_at_angle(double angle, double errors, double needed_t, double degrees) {
+double probability_at_angle(double angle, double errors, double needed_t, double degrees) {
   const double excess =
       std::numbers::sqrt2 * (errors * std::cos(angle) - needed_t * std::sin(angle));
   return student_t_above(-excess, 2.0 * degrees);
 }
 
+/// Returns the weight of value `i` of the values 0 to `steps` in Simpson's rule: 1, 4, 2, 4,
+/// ..., 1.
+double simpson_weight(int i, int steps) {
+  const bool is_end = i == 0 || i == steps;
+  if (is_end) return 1.0;
+  const bool is_odd = i % 2 == 1;
+  return is_odd ? 4.0 : 2.0;
+}
+
 /// Returns the probability that another session like this one finds a difference of `errors`
 /// standard errors, as this session estimates them. `needed_t`: quantile of Student's t from which
 /// on a difference is found. `degrees`: degrees of freedom of either session's standard error.
-double share_that_finds(double errors, double needed_t, double degrees) {
-  // The angle is from 0 to pi / 2. Its density is largest in the middle, and at the distance
-  // `reach` from there, it is below e^-18 of that. So the integral may end there.
+double probability_to_find(double errors, double needed_t, double degrees) {
+  // The ratio of both sessions' standard errors is random. It is the tangent of an angle between 0
+  // and pi / 2, whose density is largest in the middle. At the distance `reach` from there, the
+  // density is below e^-18 of the largest one, so the rest is left out.
   const double middle = std::numbers::pi / 4.0;
   const double reach = std::min(middle, 3.0 / std::sqrt(std::max(degrees - 1.0, 1.0)));
 
-  // Integrates the probability over the angle by Simpson's rule, whose weights are 1, 4, 2, 4,
-  // ..., 1. The integral is divided by that of the density alone, so that constant factors cancel
-  // out. With few degrees of freedom, the probability changes steeply. The answers are right to
-  // five digits (compared with 9,600 steps), and to three for two degrees and a tail of 0.005.
+  // With few degrees of freedom, the probability changes steeply, which needs more steps. Compared
+  // with 9,600 steps, the answers are right to five digits, or to three for two degrees and a tail
+  // of 0.005.
   constexpr double few_degrees = 10.0;
   const int steps = degrees < few_degrees ? 48 : 24;
+
+  // The result is the mean of the probability over all angles, weighted by their density. It is
+  // integrated by Simpson's rule.
   double weighted_sum = 0.0;
   double sum_of_weights = 0.0;
   for (int i = 0; i <= steps; ++i) {
-    const bool is_end = i == 0 || i == steps;
-    const double simpson = is_end ? 1.0 : 2.0 + 2.0 * (i % 2);
     const double angle = middle + reach * (2.0 * i / steps - 1.0);
+    const double simpson = simpson_weight(i, steps);
     const double density = density_of_angle(angle, degrees);
-    weighted_sum += simpson * density * share_at_angle(angle, errors, needed_t, degrees);
+    weighted_sum += simpson * density * probability_at_angle(angle, errors, needed_t, degrees);
     sum_of_weights += simpson * density;
   }
-
   return weighted_sum / sum_of_weights;
 }
 
@@ -151,12 +161,12 @@ double half_width_found(double half_width, double tail, const NoiseOfRounds& noi
          student_t_quantile_above(tail, noise.degrees);
 }
 
-/// Returns what share_that_finds() does, as a normal deviate.
+/// Returns what probability_to_find() does, as a normal deviate.
 double deviate_that_finds(double errors, double needed_t, double degrees) {
   // The normal quantile of 0 or 1 would be infinite.
-  const double share_that_misses = 1.0 - share_that_finds(errors, needed_t, degrees);
-  const double finite_share = std::clamp(share_that_misses, 1e-12, 1.0 - 1e-12);
-  return normal_quantile_above(finite_share);
+  const double probability_to_miss = 1.0 - probability_to_find(errors, needed_t, degrees);
+  const double finite_probability = std::clamp(probability_to_miss, 1e-12, 1.0 - 1e-12);
+  return normal_quantile_above(finite_probability);
 }
 
 /// Returns where `distance` is 0, by the secant method from two values of its argument.

@@ -35,7 +35,7 @@ using Normal = boost::math::normal_distribution<double, BoostPolicy>;
 constexpr double kGivenWeight = 1.0;
 
 /// Returns the weight of the table with k + 1, divided by that of the table with k.
-double ratio_to_next(const CountedShare& share, const CountedShare& other, std::uint64_t k) {
+double weight_ratio_to_next(const CountedShare& share, const CountedShare& other, std::uint64_t k) {
   const std::uint64_t results = share.trials_with_result + other.trials_with_result;
   return static_cast<double>(results - k) * static_cast<double>(share.trials - k) /
          (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - results));
@@ -93,25 +93,28 @@ std::uint64_t normal_rank_position(double values, double variance, double tail, 
   return static_cast<std::uint64_t>(std::max(0.0, std::floor(place)));
 }
 
-// Tests if the result (such as a failure) is equally frequent in two groups of trials. Of all
-// tables that divide the same number of results between the groups, the p value adds up the
-// probabilities of those that are at most as probable as the given table.
+// Returns the p value of the test if a result (such as a failure) is equally frequent in two groups
+// of trials. A table says how many of all results each group has. The p value is the sum of the
+// probabilities of all tables that are at most as probable as the given one.
 double fisher_exact(const CountedShare& share, const CountedShare& other) {
-  // A group cannot have more results than trials.
+  // In each table, k of the trials of `share` have the result. A group cannot have more results
+  // than trials, which limits k.
   const std::uint64_t results = share.trials_with_result + other.trials_with_result;
   const std::uint64_t lowest_k = results > other.trials ? results - other.trials : 0;
   const std::uint64_t highest_k = std::min(results, share.trials);
 
+  // A weight is a table's probability relative to that of the given one, which is already in the
+  // sums. The others are reached from it, first with rising k and then with falling k.
   TableWeights weights;
   double weight = kGivenWeight;
   for (std::uint64_t k = share.trials_with_result; k < highest_k; ++k) {
-    weight *= ratio_to_next(share, other, k);
+    weight *= weight_ratio_to_next(share, other, k);
     weights.add(weight);
   }
 
   weight = kGivenWeight;
   for (std::uint64_t k = share.trials_with_result; k > lowest_k; --k) {
-    weight /= ratio_to_next(share, other, k - 1);
+    weight /= weight_ratio_to_next(share, other, k - 1);
     weights.add(weight);
   }
 

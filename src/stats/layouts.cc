@@ -47,11 +47,11 @@ std::size_t find_fewest_layouts_above(std::size_t too_few, Test are_enough) {
 
 /// The runs of one command (or their ratios) by layout.
 struct LayoutClusters {
-  std::vector<LayoutMean> each{};
+  std::vector<LayoutMean> layout_means{};
   double variance_of_means = 0.0;
-  double variance_of_runs = 0.0;  ///< within a layout
-  double run_degrees = 0.0;       ///< degrees of freedom of `variance_of_runs`
-  double runs_a_layout = 0.0;     ///< harmonic mean of the layouts' numbers of runs
+  double variance_of_runs = 0.0;     ///< within a layout
+  double run_degrees = 0.0;          ///< degrees of freedom of `variance_of_runs`
+  double mean_runs_of_layout = 0.0;  ///< harmonic mean of the layouts' numbers of runs
 
   /// Squared error of the mean from noise that lasts longer than a run, by the resemblance of
   /// neighbouring rounds.
@@ -60,20 +60,20 @@ struct LayoutClusters {
   double range = 0.0;  ///< of the layouts' means
 
   /// Degrees of freedom of `variance_of_means`.
-  double degrees() const { return to_double(each.size()) - 1.0; }
+  double degrees() const { return to_double(layout_means.size()) - 1.0; }
   double squared_error() const {
-    return variance_of_means / to_double(each.size()) + squared_error_of_lasting_noise;
+    return variance_of_means / to_double(layout_means.size()) + squared_error_of_lasting_noise;
   }
   /// Returns the part of `variance_of_means` that the noise of runs explains.
-  double variance_by_noise() const { return variance_of_runs / runs_a_layout; }
+  double variance_by_noise() const { return variance_of_runs / mean_runs_of_layout; }
   double variance_of_layouts() const {
     return std::max(variance_of_means - variance_by_noise(), 0.0);
   }
 };
 
 /// Describes runs that were made with several layouts (placements of the program in memory): how
-/// much the layouts' means differ, and how much the runs of one layout do. `layouts`: number of
-/// each layout, with the moments of its runs.
+/// much the layouts' means differ, and how much the runs of one layout differ. `layouts`: for each
+/// layout, its number and the moments of its runs.
 LayoutClusters make_clusters(std::span<const std::pair<std::uint32_t, Moments>> layouts) {
   LayoutClusters clusters;
   std::vector<double> means;
@@ -82,22 +82,23 @@ LayoutClusters make_clusters(std::span<const std::pair<std::uint32_t, Moments>> 
 
   for (const auto& [layout, runs] : layouts) {
     means.push_back(runs.mean);
-    clusters.each.push_back({.layout = layout, .runs = runs.count, .value = runs.mean});
+    clusters.layout_means.push_back({.layout = layout, .runs = runs.count, .value = runs.mean});
     const double degrees = to_double(runs.count) - 1.0;
     squares_within_layouts += runs.variance.value_or(0.0) * degrees;
     clusters.run_degrees += degrees;
     sum_of_inverse_counts += 1.0 / to_double(runs.count);
   }
 
-  // A layout's mean has the variance of its runs, divided by their number. The mean of that over
-  // all layouts takes the harmonic mean of the numbers.
-  const Moments of_means = moments(means);
-  clusters.mean = of_means.mean;
-  clusters.range = of_means.range();
-  clusters.variance_of_means = of_means.variance.value_or(0.0);
-  clusters.runs_a_layout = to_double(means.size()) / sum_of_inverse_counts;
+  const Moments about_means = moments(means);
+  clusters.mean = about_means.mean;
+  clusters.range = about_means.range();
+  clusters.variance_of_means = about_means.variance.value_or(0.0);
 
-  // The pooled variance. It is unknown if each layout has a single run.
+  // The variance of a layout's mean is proportional to 1 / number of its runs. So the mean number
+  // of runs has to be the harmonic mean.
+  clusters.mean_runs_of_layout = to_double(means.size()) / sum_of_inverse_counts;
+
+  // The variance of runs is pooled over all layouts. It is unknown if each layout has a single run.
   if (clusters.run_degrees > 0.0)
     clusters.variance_of_runs = squares_within_layouts / clusters.run_degrees;
 
@@ -195,7 +196,7 @@ std::optional<Scatter> estimate_scatter(const LayoutClusters& clusters, double s
 }
 
 std::size_t find_fewest_runs(const LayoutClusters& all) {
-  return std::ranges::min_element(all.each, {}, &LayoutMean::runs)->runs;
+  return std::ranges::min_element(all.layout_means, {}, &LayoutMean::runs)->runs;
 }
 
 constexpr double kScaleOfLogarithms = 1.0;  // their scatter is a fraction already
@@ -206,7 +207,7 @@ LayoutEstimate make_estimate(const LayoutClusters& all, double sides, double sca
   estimate.value = all.mean;
   estimate.squared_standard_error = all.squared_error();
   estimate.degrees = all.degrees();
-  estimate.layout_count = all.each.size();
+  estimate.layout_count = all.layout_means.size();
   estimate.fewest_runs_of_layout = find_fewest_runs(all);
   estimate.variance_within_layouts = all.variance_of_runs;
   estimate.variance_of_layouts = all.variance_of_layouts();
@@ -214,7 +215,7 @@ LayoutEstimate make_estimate(const LayoutClusters& all, double sides, double sca
     estimate.widening =
         std::sqrt(all.squared_error() / (all.squared_error() - all.squared_error_of_lasting_noise));
   estimate.scatter = estimate_scatter(all, sides, scale);
-  estimate.layout_means = all.each;
+  estimate.layout_means = all.layout_means;
   return estimate;
 }
 
@@ -223,9 +224,9 @@ LayoutEstimate make_difference(const LayoutClusters& reference, const LayoutClus
   for (LayoutMean& of_layout : estimate.layout_means) of_layout.value -= reference.mean;
   estimate.value = candidate.mean - reference.mean;
   estimate.squared_standard_error = candidate.squared_error() + reference.squared_error();
-  estimate.degrees = welch_degrees(candidate.squared_error(), candidate.each.size(),
-                                   reference.squared_error(), reference.each.size());
-  estimate.layout_count = std::min(candidate.each.size(), reference.each.size());
+  estimate.degrees = welch_degrees(candidate.squared_error(), candidate.layout_means.size(),
+                                   reference.squared_error(), reference.layout_means.size());
+  estimate.layout_count = std::min(candidate.layout_means.size(), reference.layout_means.size());
   estimate.fewest_runs_of_layout =
       std::min(estimate.fewest_runs_of_layout, find_fewest_runs(reference));
   estimate.variance_within_layouts += reference.variance_of_runs;
@@ -475,18 +476,22 @@ Delta delta_over_layouts(const LayoutSamplePair& samples, const IntervalTails& t
   const LayoutValuePair values = reduce_to_layouts(samples, share);
   if (!values.has_enough_layouts()) return delta;
 
-  // Users also see the change of the mean, which a percentile does not have.
+  // A percentile has no change of the mean.
   if (!share)
     delta.change_of_mean = estimate_change_of_mean(values.samples(), tails.tail_of_mean_change);
 
-  // The shown change is that of the mean logarithm. A value of 0 has no logarithm. Then the mean's
-  // change is shown, which is exact only if the runs are, not if just the layouts' means are equal.
-  const auto estimate = log_ratio_over_layouts(samples, share);
-  static_cast<Change&>(delta) =
-      estimate ? make_change(*estimate, tails.tail_of_delta)
-               : estimate_change_of_mean(values.samples(), tails.tail_of_delta);
+  // The change that users see first is the base class of Delta. It is estimated from logarithms, or
+  // from the mean if a value of 0 has no logarithm.
+  auto& first_change = static_cast<Change&>(delta);
+  if (const auto log_ratio = log_ratio_over_layouts(samples, share)) {
+    first_change = make_change(*log_ratio, tails.tail_of_delta);
+    delta.widening = log_ratio->widening;
+  } else {
+    first_change = estimate_change_of_mean(values.samples(), tails.tail_of_delta);
+  }
+
+  // Layouts may have equal means although their runs differ. Only equal runs make a change exact.
   delta.is_exact = are_exact(samples);
-  if (estimate) delta.widening = estimate->widening;
   return delta;
 }
 

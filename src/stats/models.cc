@@ -162,7 +162,7 @@ struct LineSums {
   double squares_of_y = 0.0;
 };
 
-LineSums sum_up(const std::vector<double>& x, const std::vector<double>& y) {
+LineSums compute_line_sums(const std::vector<double>& x, const std::vector<double>& y) {
   LineSums sums{.mean_x = mean_of(x), .mean_y = mean_of(y)};
   for (std::size_t i = 0; i < x.size(); ++i) {
     sums.squares_of_x += (x[i] - sums.mean_x) * (x[i] - sums.mean_x);
@@ -182,9 +182,9 @@ double half_width_of_slope(const LineSums& sums, double unexplained_squares, dou
 
 }  // namespace
 
-// Combines the effects that machines measured (a random-effects meta-analysis). Each machine's true
-// effect may differ, so an effect is weighted by the inverse of its own variance plus the variance
-// between machines.
+// Combines the effects that machines measured (a random-effects meta-analysis). Each machine may
+// have another true effect. So the weight of an effect is 1 / (its own variance + the variance
+// between machines). Returns nullopt if an effect is not usable, or if there are none.
 std::optional<EffectOverMachines> combine(std::span<const Effect> effects, double confidence) {
   const auto is_usable = [](const Effect& effect) {
     return std::isfinite(effect.value) && std::isfinite(effect.variance) && effect.variance > 0.0;
@@ -201,30 +201,34 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
   EffectOverMachines combined = take_weighted_mean(sums, degrees, tail);
   combined.deviation_between_machines = std::sqrt(variance_between);
 
-  // Cochran's test that all machines have the same effect. In this model, the variance between them
-  // is 0.
-  const WeightedSums sums_of_same(effects, 0.0);
-  combined.p_same = chi_squared_above(sums_of_same.squares, degrees);
-  combined.heterogeneity = share_between_machines(sums_of_same, degrees, variance_between);
+  // Cochran's test of the hypothesis that all machines have the same effect, so that the variance
+  // between them is 0.
+  constexpr double no_variance_between = 0.0;
+  const WeightedSums sums_if_same(effects, no_variance_between);
+  combined.p_same = chi_squared_above(sums_if_same.squares, degrees);
+  combined.heterogeneity = share_between_machines(sums_if_same, degrees, variance_between);
   return combined;
 }
 
+// Fits the curve y = factor * x^exponent to points. Returns nullopt if several curves fit equally
+// well, or if a number is not positive.
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
                                       double confidence) {
   if (!has_best_fit(x, y)) return std::nullopt;
 
   // The logarithms of a power law y = factor * x^exponent are a straight line, log y = log factor +
   // exponent * log x. The line is fitted by least squares.
-  const LineSums sums = sum_up(logarithms(x), logarithms(y));
+  const LineSums sums = compute_line_sums(logarithms(x), logarithms(y));
   PowerLaw law;
   law.exponent = sums.products / sums.squares_of_x;
   law.factor = std::exp(sums.mean_y - law.exponent * sums.mean_x);
 
-  // R^2 is the share of the squares of y that the line explains. Rounding must not make the rest
-  // negative.
+  // R^2 is the share of the squares of log y that the line explains. If all y are equal, it
+  // explains everything. Rounding must not make the unexplained rest negative.
+  const bool does_y_vary = sums.squares_of_y > 0.0;
   const double unexplained_squares =
       std::max(sums.squares_of_y - law.exponent * sums.products, 0.0);
-  law.r_squared = sums.squares_of_y > 0.0 ? 1.0 - unexplained_squares / sums.squares_of_y : 1.0;
+  law.r_squared = does_y_vary ? 1.0 - unexplained_squares / sums.squares_of_y : 1.0;
 
   const double half_width =
       half_width_of_slope(sums, unexplained_squares, static_cast<double>(x.size()), confidence);

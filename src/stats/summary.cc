@@ -189,25 +189,29 @@ std::optional<double> Moments::stddev() const {
 // squares would lose most digits if samples are large and their differences small.
 Moments moments(std::span<const double> samples) {
   // The first pass gives a rough mean. It averages the distances from the first sample (any sample
-  // would do), so that it is exact for equal samples.
+  // would do), so that it is exact for equal samples. An accumulator takes a value by a call.
   const double first_sample = samples.front();
-  RunningMean distance_from_first;
-  for (const double sample : samples) distance_from_first(sample - first_sample);
-  const double rough_mean = first_sample + ba::mean(distance_from_first);
+  RunningMean distances;
+  for (const double sample : samples) distances(sample - first_sample);
+  const double rough_mean = first_sample + ba::mean(distances);
 
-  // The second pass corrects the mean by the mean of the deviations, which rounding makes other
-  // than 0. The variance is corrected for the same (Chan, Golub & LeVeque 1983).
+  // The second pass adds up the deviations from the rough mean. Because of rounding, their sum is
+  // not exactly 0, so it corrects the mean.
   Deviations deviations;
   for (const double sample : samples) deviations(sample - rough_mean);
   const auto count = to_double(samples.size());
-  const double sum = ba::sum_kahan(deviations);
+  const double sum_of_deviations = ba::sum_kahan(deviations);
   const double sum_of_squares = ba::moment<2>(deviations) * count;
 
   const auto [least, largest] = std::ranges::minmax_element(samples);
-  Moments result{
-      .count = samples.size(), .mean = rough_mean + sum / count, .min = *least, .max = *largest};
-  if (samples.size() > 1)
-    result.variance = std::max(0.0, (sum_of_squares - sum * sum / count) / (count - 1.0));
+  Moments result{.count = samples.size(),
+                 .mean = rough_mean + sum_of_deviations / count,
+                 .min = *least,
+                 .max = *largest};
+
+  // The squares are about the rough mean, so they are corrected (Chan, Golub & LeVeque 1983).
+  const double corrected_squares = sum_of_squares - sum_of_deviations * sum_of_deviations / count;
+  if (samples.size() > 1) result.variance = std::max(0.0, corrected_squares / (count - 1.0));
   return result;
 }
 
@@ -273,8 +277,9 @@ std::optional<Drift> drift(std::span<const double> series) {
   return result;
 }
 
-// Runs may be of two kinds, such as with and without a cache miss. Then the values form two groups,
-// and the mean of all describes neither.
+// Splits the values into a group of low ones and a group of high ones, and says if these are two
+// modes. Runs may be of two kinds, such as with and without a cache miss. Then the mean of all
+// values describes neither kind. Returns nullopt for too few values.
 std::optional<TwoModes> two_modes(std::span<const double> series) {
   if (series.size() < kMinForModes) return std::nullopt;
 
@@ -289,13 +294,16 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
                   .high_mean = high.mean,
                   .smaller_share = static_cast<double>(std::min(low.count, high.count)) /
                                    to_double(series.size())};
-  if (distance > 0.0)
-    result.separation = pooled_deviation > 0.0 ? distance / pooled_deviation
-                                               : std::numeric_limits<double>::infinity();
 
-  // A clock with a coarse tick makes groups of values, too.
-  result.is_bimodal =
-      are_modes(result, std::hypot(pooled_deviation, deviation_by_rounding(ascending)));
+  // If the values within each group are equal, the separation is infinite.
+  const bool do_groups_vary = pooled_deviation > 0.0;
+  if (distance > 0.0)
+    result.separation =
+        do_groups_vary ? distance / pooled_deviation : std::numeric_limits<double>::infinity();
+
+  // A clock with a coarse tick makes groups of values, too, so its rounding counts as noise.
+  const double deviation = std::hypot(pooled_deviation, deviation_by_rounding(ascending));
+  result.is_bimodal = are_modes(result, deviation);
   return result;
 }
 

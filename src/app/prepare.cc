@@ -423,8 +423,14 @@ std::string make_file_name_part(std::string_view name) {
   return part;
 }
 
-/// Users write this in the name of --export-folded's file to get a file for each comparison.
-constexpr std::string_view kNamePlaceholder = "{name}";
+/// Returns the name of --export-folded's file with `name` in place of "{name}", which users write
+/// to get a file for each comparison; nullopt if the file's name has no such place.
+std::optional<std::string> fill_in_name(std::string file, const std::string& name) {
+  constexpr std::string_view placeholder = "{name}";
+  const std::size_t position = file.find(placeholder);
+  if (position == std::string::npos) return std::nullopt;
+  return file.replace(position, placeholder.size(), make_file_name_part(name));
+}
 
 /// Returns a name for the comparison of a command. In a suite, it is the benchmark's name, with the
 /// command's only if the benchmark has several `candidates`.
@@ -439,16 +445,14 @@ std::string name_comparison(const Benchmark& benchmark, std::size_t command,
 void add_folded_targets(const Call& call, std::size_t b, const ExportTarget& pattern,
                         std::vector<ExportTarget>& targets) {
   const Benchmark& benchmark = call.benchmarks[b];
-  const std::size_t placeholder = pattern.file.find(kNamePlaceholder);
   const std::vector<std::size_t> commands =
       candidates_or_all(benchmark.plan.reference, benchmark.plan.commands.size());
   for (const std::size_t command : commands) {
     ExportTarget& target = targets.emplace_back(pattern);
     target.benchmark = b;
     target.command = command;
-    if (placeholder == std::string::npos) continue;
     const std::string name = name_comparison(benchmark, command, commands.size());
-    target.file.replace(placeholder, kNamePlaceholder.size(), make_file_name_part(name));
+    target.file = fill_in_name(pattern.file, name).value_or(pattern.file);
   }
 }
 
@@ -461,7 +465,7 @@ Result<std::vector<ExportTarget>> list_folded_targets(const Call& call,
   for (std::size_t b = 0; b < call.benchmarks.size(); ++b)
     add_folded_targets(call, b, pattern, targets);
 
-  const bool has_placeholder = pattern.file.find(kNamePlaceholder) != std::string::npos;
+  const bool has_placeholder = fill_in_name(pattern.file, "").has_value();
   if (!has_placeholder && targets.size() > 1)
     return Error{fmt::format("--{} {} can hold only one comparison, but there are {}",
                              pattern.option, cited(pattern.file), targets.size()),

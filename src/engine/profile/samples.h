@@ -91,9 +91,9 @@ class RunRecords {
   /// are put below kTooManyPaths.
   static constexpr std::size_t kMaxCallers = 80'000;
 
-  /// Adds perf_event records. Calls `mapped` for each record of a mapped file.
+  /// Adds perf_event records. Calls `on_mapped_file` for each record of a mapped file.
   void add(std::span<const std::byte> records,
-           const std::function<void(const MappedFile&)>& mapped);
+           const std::function<void(const MappedFile&)>& on_mapped_file);
 
   /// Returns the run that the added records describe, and forgets the records.
   SampledRun close();
@@ -115,7 +115,7 @@ class RunRecords {
   };
 
   void add_record(std::span<const std::byte> record,
-                  const std::function<void(const MappedFile&)>& mapped);
+                  const std::function<void(const MappedFile&)>& on_mapped_file);
 
   static Record read_common_fields(std::span<const std::byte> record);
   bool count_loss(std::span<const std::byte> record, std::uint32_t type);

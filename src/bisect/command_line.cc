@@ -206,16 +206,16 @@ Result<std::string> take_value(Words& words, std::string_view name) {
 
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == spelling) {
-      ++i;
-      if (i == words.size()) return missing_value;
-      value = words[i];
-    } else if (word.starts_with(spelling + "=")) {
-      value = word.substr(spelling.size() + 1);
-    } else {
+    const bool is_next_word_value = word == spelling;
+    const bool has_value_in_word = word.starts_with(spelling + "=");
+    if (!is_next_word_value && !has_value_in_word) {
       others.push_back(word);
       continue;
     }
+
+    if (is_next_word_value) ++i;
+    if (i == words.size()) return missing_value;
+    value = has_value_in_word ? word.substr(spelling.size() + 1) : words[i];
     if (value.empty()) return missing_value;
   }
 

@@ -116,7 +116,7 @@ class SeparateCounting final : public EngineWrapper {
   /// them should not be timed. Turns each timed pass that uses counters into a counting pass. If
   /// there is any such pass, adds a single timed pass without counters.
   Result<EventSet> select(const EventRequest& wanted) override {
-    // Only add_timed_pass() sets these members.
+    // Forgets the timed pass that was added for the previous selection.
     has_added_timed_pass_ = false;
     accounted_in_timed_pass_.clear();
 
@@ -282,8 +282,8 @@ class WithEnergy final : public EngineWrapper {
     const bool wants_energy = std::ranges::any_of(wanted.names, is_energy_event);
     if (!wants_energy) return wrapped_engine().select(wanted);
 
-    // The set is empty if only energy is wanted. A request without names would select the wrapped
-    // engine's default events.
+    // If only energy is wanted, the wrapped engine selects nothing. A request without names would
+    // select its default events.
     Result<EventSet> set = EventSet{};
     const EventRequest other_events = leave_out_energy(wanted);
     if (!other_events.names.empty()) set = wrapped_engine().select(other_events);
@@ -316,7 +316,8 @@ class WithEnergy final : public EngineWrapper {
     const auto set = select(wanted);
     if (!set) return set.error();
 
-    // Without names, the wrapped engine would explain its default events.
+    // If only energy is wanted, the wrapped engine explains nothing. A request without names would
+    // make it explain its default events.
     Explanation explanation;
     const EventRequest other_events = leave_out_energy(wanted);
     if (!other_events.names.empty()) {
@@ -667,8 +668,8 @@ Result<ChosenEngine> choose(const EngineRequest& request) {
     case Choice::Kperf:
       return choose_on_macos(request);
     case Choice::Perf:
-      if (const auto able = perf::can_count(*request.calls); !able)
-        return able.error().prefixed("--engine perf");
+      if (const auto usable = perf::can_count(*request.calls); !usable)
+        return usable.error().prefixed("--engine perf");
       return choose_perf(request);
     case Choice::Cachegrind:
     case Choice::Dhat:

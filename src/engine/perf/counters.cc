@@ -158,26 +158,26 @@ int try_counter_in_group(const os::LinuxCalls& calls, const os::PerfEventAttr& a
   return error_of_leader != 0 ? error_of_leader : group.open(attributes, leader);
 }
 
-/// Tries to open a counter for the event `code`, in the group of `led_by` if that is set. The
-/// result has the attributes with which it can be opened.
+/// Tries to open a counter for the event `code`, in a group that the event `leader_code` leads if
+/// that is set. The result has the attributes with which the counter can be opened.
 OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& code,
-                            const std::optional<os::EventCode>& led_by,
+                            const std::optional<os::EventCode>& leader_code,
                             const PrivilegeLevels& levels) {
-  OpenAttempt attempt{.error = 0, .attributes = make_attributes(code, levels), .levels = levels};
-  attempt.error =
-      led_by ? try_counter_in_group(calls, attempt.attributes, make_attributes(*led_by, levels))
-             : try_counter(calls, attempt.attributes);
+  const os::PerfEventAttr attributes = make_attributes(code, levels);
+  const int error =
+      leader_code ? try_counter_in_group(calls, attributes, make_attributes(*leader_code, levels))
+                  : try_counter(calls, attributes);
+  const OpenAttempt attempt{.error = error, .attributes = attributes, .levels = levels};
 
   // Some architectures cannot exclude the hypervisor from counting.
   const bool excludes_hypervisor = !levels.hypervisor;
-  const bool may_be_why_refused =
-      attempt.error == EINVAL || attempt.error == EPERM || attempt.error == EOPNOTSUPP;
+  const bool may_be_why_refused = error == EINVAL || error == EPERM || error == EOPNOTSUPP;
   if (!excludes_hypervisor || !may_be_why_refused) return attempt;
 
   // Tries again without the exclusion. The levels that are wanted stay the same.
   PrivilegeLevels with_hypervisor = levels;
   with_hypervisor.hypervisor = true;
-  OpenAttempt again = attempt_to_open(calls, code, led_by, with_hypervisor);
+  OpenAttempt again = attempt_to_open(calls, code, leader_code, with_hypervisor);
   again.levels = levels;
   return again.error == 0 ? again : attempt;
 }
@@ -185,13 +185,13 @@ OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& co
 /// Does what attempt_to_open() does, but in user space only if this user may not count in the
 /// kernel.
 OpenAttempt attempt_to_open_what_is_allowed(const os::LinuxCalls& calls, const os::EventCode& code,
-                                            const std::optional<os::EventCode>& led_by,
+                                            const std::optional<os::EventCode>& leader_code,
                                             const PrivilegeLevels& levels) {
-  const OpenAttempt attempt = attempt_to_open(calls, code, led_by, levels);
+  const OpenAttempt attempt = attempt_to_open(calls, code, leader_code, levels);
   if (attempt.error != EACCES) return attempt;
 
   // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
-  const OpenAttempt in_user_space = attempt_to_open(calls, code, led_by, kUserOnly);
+  const OpenAttempt in_user_space = attempt_to_open(calls, code, leader_code, kUserOnly);
   return in_user_space.error == EINVAL ? attempt : in_user_space;
 }
 

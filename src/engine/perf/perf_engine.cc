@@ -410,7 +410,7 @@ class PerfEngine final : public CounterEngine {
     std::vector<EventCountSource> sources;
     for (const std::size_t index : events) sources.push_back(sources_[index]);
 
-    // The counts on each core kind are reported only once.
+    // The counts on each core kind are reported only once, so not again for the whole run.
     EventIndices separate_counters;
     if (!repeats_pass_for_whole_run) separate_counters = list_counters_by_kind(groups, events);
 
@@ -537,8 +537,7 @@ class PerfEngine final : public CounterEngine {
   }
 
   /// Adds those default events that can be counted here to `sources_`. Returns an event set that
-  /// has no events yet, but a note that names the default events that were left out, if there are
-  /// any.
+  /// has no events yet. If default events were left out, it has a note that names them.
   Result<EventSet> add_default_sources() {
     std::vector<std::string> left_out;
     Error why_first_left_out;

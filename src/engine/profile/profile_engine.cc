@@ -101,8 +101,9 @@ std::optional<double> measure_cycles_per_ns(const os::LinuxCalls& calls) {
   constexpr std::uint64_t total_ns = 20 * slice_ns;
   constexpr int max_reads = 10'000'000;  // ends the loop even if the time does not pass
 
+  constexpr std::size_t leader = 0;  // of the group that consists only of this counter
   perf::OpenCounters counter(calls);
-  if (counter.open(make_cycles_attributes(), 0) != 0) return std::nullopt;
+  if (counter.open(make_cycles_attributes(), leader) != 0) return std::nullopt;
 
   // The reads themselves are the work whose cycles are counted.
   os::Reading slice_begin;

@@ -570,7 +570,7 @@ void RunRecords::read_mapping(std::span<const std::byte> record, Record& read) {
   read.address = number_at<std::uint64_t>(record, 16);
   read.bytes_or_period = number_at<std::uint64_t>(record, 24);
   read.offset = number_at<std::uint64_t>(record, 32);
-  read.text = static_cast<std::uint32_t>(identities_.size());
+  read.text_index = static_cast<std::uint32_t>(identities_.size());
   identities_.push_back(read_identity(record, (read.misc & kHasBuildId) != 0));
 }
 
@@ -618,7 +618,7 @@ void RunRecords::add_record(std::span<const std::byte> record,
     case kComm:
       // A thread that only changes its name, and executes no program, causes such a record, too.
       if ((read.misc & kIsExec) == 0) return;
-      read.text = static_cast<std::uint32_t>(names_.size());
+      read.text_index = static_cast<std::uint32_t>(names_.size());
       names_.push_back(read_text(record, program_name_at));
       break;
     case kFork:
@@ -664,7 +664,7 @@ void RunRecords::replay_records(SampledRun& run) const {
   for (const Record& record : records_) {
     switch (record.type) {
       case kComm:
-        replay.execute(record.process, names_[record.text]);
+        replay.execute(record.process, names_[record.text_index]);
         break;
       case kFork:
         replay.fork(record.process, record.parent);
@@ -675,7 +675,7 @@ void RunRecords::replay_records(SampledRun& run) const {
       case kMmap2:
         replay.map(record.process, record.address,
                    {.end = record.address + record.bytes_or_period, .offset = record.offset},
-                   identities_[record.text]);
+                   identities_[record.text_index]);
         break;
       case kSample:
         replay.add_sample({.mode = unsigned{record.misc} & kModeMask,

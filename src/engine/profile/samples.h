@@ -109,7 +109,7 @@ class RunRecords {
     std::uint64_t address = 0;
     std::uint64_t bytes_or_period = 0;
     std::uint64_t offset = 0;
-    std::uint32_t text = 0;  ///< index into identities_ or names_
+    std::uint32_t text_index = 0;  ///< index into identities_ or names_
     bool has_chain = false;
     std::uint32_t callers = kNoCaller;  ///< path in callers_
   };

@@ -128,12 +128,12 @@ std::optional<std::string_view> read_head(LineReader& lines, CachegrindHead& hea
 
 /// Reads a cachegrind.out file, with which Cachegrind reports the counts of a process by function
 /// and source line. The file is given in pieces. Calls `begin_counts` with the names of the file's
-/// events, then `sink` for each line of counts. Returns the totals; nullopt if the file is
+/// events, then `take_line` for each line of counts. Returns the totals; nullopt if the file is
 /// incomplete or malformed.
 std::optional<TotalsOfProcess> read_cachegrind(
     Pieces pieces_of_file,
     const std::function<void(const std::vector<std::string>& events)>& begin_counts,
-    const FunctionLineSink& sink) {
+    const FunctionLineSink& take_line) {
   LineReader lines(std::move(pieces_of_file));
 
   CachegrindHead head;
@@ -152,7 +152,7 @@ std::optional<TotalsOfProcess> read_cachegrind(
     } else if (!line->empty() && is_digit(line->front())) {
       if (!parse_counts(*line, sums.size(), counts)) return std::nullopt;
       if (!add_counts(counts, sums)) return std::nullopt;
-      sink(function, counts);
+      take_line(function, counts);
     } else if (const auto summary = find_text_after(*line, "summary:")) {
       // The summary must have the sums of all lines of counts, and end the file.
       if (!is_right_and_last_line(*summary, sums, lines)) return std::nullopt;
@@ -520,6 +520,7 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event_index,
   } else {
     const Sum sum = sum_over_processes(event);
     if (auto fault = find_fault(sum)) return fault;
+
     // If only a small part is in the sum twice, find_fault() accepts the sum. Users get a note.
     if (sum.inherited > 0)
       counted.note = Note{"simulation_inexact",

@@ -712,8 +712,8 @@ class WithProfile final : public EngineWrapper {
       set.events.push_back(make_event_of(function, all_functions));
 
     Pass sampled_pass{.event_indices = {}, .kind = RoundKind::Counting};
-    for (std::size_t i = first_own_event_; i < set.events.size(); ++i)
-      sampled_pass.event_indices.push_back(i);
+    for (std::size_t event = first_own_event_; event < set.events.size(); ++event)
+      sampled_pass.event_indices.push_back(event);
 
     // Simulated passes, which take longest, stay the last ones.
     const auto first_simulated = std::ranges::find(set.passes, RoundKind::Simulated, &Pass::kind);

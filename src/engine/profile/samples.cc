@@ -1028,6 +1028,8 @@ NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanosecon
   frames.reserve(run.frames.size());
   for (const CodePlace& place : run.frames) {
     const CodeName code = name_of(run, place, since, symbols_of_processes);
+
+    // A program whose main() has no symbol begins in code without a symbol.
     const bool begins_program = !code.has_symbol && may_begin_program(run, place);
     frames.push_back(make_frame(place, code, begins_program));
     if (place.kind == CodeKind::TooManyPaths) named.has_left_out_paths = true;

@@ -69,8 +69,8 @@ std::optional<Error> make_refusal(std::string_view name) {
                "leave it out"};
 }
 
-/// Describes the options that lauka-bisect adds to those of lauka, or replaces, for the help and
-/// the completions. parse() takes them from the command line.
+/// Describes the options that lauka does not have, or that lauka-bisect replaces. The help and the
+/// completions show them. `words` says how a shell completes the words of a value.
 cli::OptionGroup list_own_options() {
   return {"The search",
           {{.name = "build",
@@ -200,23 +200,23 @@ std::optional<std::string> answer_question(std::span<const std::string> words) {
 /// text if the option is missing.
 Result<std::string> take_value(Words& words, std::string_view name) {
   const std::string spelling = "--" + std::string(name);
-  const auto refuse_option = [&] { return Error{spelling + " needs a value", kUsage}; };
+  const Error missing_value{spelling + " needs a value", kUsage};
   Words others;
   std::string value;
 
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == spelling) {
-      ++i;
-      if (i == words.size()) return refuse_option();
-      value = words[i];
-    } else if (word.starts_with(spelling + "=")) {
-      value = word.substr(spelling.size() + 1);
-    } else {
+    const bool is_next_word_value = word == spelling;
+    const bool has_value_in_word = word.starts_with(spelling + "=");
+    if (!is_next_word_value && !has_value_in_word) {
       others.push_back(word);
       continue;
     }
-    if (value.empty()) return refuse_option();
+
+    if (is_next_word_value) ++i;
+    if (i == words.size()) return missing_value;
+    value = has_value_in_word ? word.substr(spelling.size() + 1) : words[i];
+    if (value.empty()) return missing_value;
   }
 
   words = std::move(others);
@@ -351,13 +351,13 @@ std::string Request::metric() const {
 
 // Takes lauka-bisect's own words out of the command line, and gives the rest to lauka's parser.
 Result<Request> parse(std::span<const std::string> words) {
-  // A question such as --help has no search.
+  // A question such as --help needs no commits and no command.
   if (auto answer = answer_question(words)) return Request{.answer = *std::move(answer)};
 
-  // The command follows "--". Before it come the options, then GOOD and BAD.
+  // The command line has the options, GOOD and BAD, then "--" and the command.
   const auto separator = std::ranges::find(words, "--");
-  if (separator == words.end() || separator + 1 == words.end())
-    return Error{"there is no command after --", kUsage};
+  const bool has_command = separator != words.end() && separator + 1 != words.end();
+  if (!has_command) return Error{"there is no command after --", kUsage};
   Words lauka_words(words.begin(), separator);
   auto request = take_own_words(lauka_words);
   if (!request) return request;
@@ -365,7 +365,8 @@ Result<Request> parse(std::span<const std::string> words) {
   // The options that are left are lauka's, and so is the command.
   lauka_words.insert(lauka_words.end(), separator, words.end());
   auto parsed = parse_as_lauka(lauka_words);
-  if (!parsed) return choose_error(parsed.error(), std::span(words.begin(), separator));
+  const std::span<const std::string> before_command(words.begin(), separator);
+  if (!parsed) return choose_error(parsed.error(), before_command);
   request->options = *std::move(parsed);
 
   if (auto fits = refuse_unfit(request->options); !fits) return fits.error();

@@ -122,7 +122,8 @@ Result<Repository> Repository::open(const std::string& folder, const std::option
   return repository;
 }
 
-/// Returns the commits that two revisions name. Refuses ends between which nothing can be searched.
+/// Returns the commits that two revisions name. Returns an error if they cannot be the ends of a
+/// search.
 Result<Repository::Ends> Repository::find_ends(const std::string& good,
                                                const std::string& bad) const {
   auto good_end = find_commit(good);

@@ -18,8 +18,9 @@ bool begins_with_sealed_line(std::string_view text) {
 
 }  // namespace
 
-/// Takes the entries of the search that `head` describes, up to the first line that is incomplete
-/// or damaged. Returns how many bytes of the log can be used; 0 if it is of another search.
+/// Takes the entries after the head, up to the first line that is incomplete or damaged. Returns
+/// how many bytes of the log are intact until there; 0 if its head is not `head`, so that it is the
+/// log of another search.
 std::size_t Journal::take_earlier_entries(const std::string& head) {
   const std::string& text = lines_->text_at_open();
   std::size_t used_bytes = 0;
@@ -35,7 +36,7 @@ std::size_t Journal::take_earlier_entries(const std::string& head) {
 
     const bool is_head = used_bytes == 0;
     const bool is_of_other_search = is_head && *entry != head;
-    if (is_of_other_search) return used_bytes;
+    if (is_of_other_search) return 0;
     if (!is_head) earlier_entries_.emplace_back(*entry);
     seals_ = std::move(seals);
     used_bytes = line_end + 1;

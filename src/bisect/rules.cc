@@ -113,9 +113,9 @@ bool Search::take_change_on_both_sides(const StepResult& result) {
     return false;
   constexpr bool uses_level = true;
   if (level.estimate >= middle())
-    go_after(result, uses_level);
+    search_before(result, uses_level);
   else
-    go_before(result, uses_level);
+    search_after(result, uses_level);
   return true;
 }
 
@@ -127,28 +127,30 @@ Search::OpenQuestion Search::make_second_question(const StepResult& result) cons
           .dividing_level = is_above_middle ? level_before_ + quarter() : level_after_ - quarter()};
 }
 
-/// Narrows the commits that may have made the change by what a step has shown about one of them.
+/// Narrows down which commits may have made the change, by what a step has shown about one of them.
 /// The level of a commit is the share of the whole change that it has already. A step first asks
 /// whether the level is above the middle of the levels that are searched. If that stays undecided,
 /// another step asks whether it is beyond one of the quarters.
 void Search::take_answer(const StepResult& result) {
-  const bool asked_again = std::exchange(open_question_, std::nullopt).has_value();
+  // If there is an open question, this result answers it.
+  const bool is_second_answer = std::exchange(open_question_, std::nullopt).has_value();
 
   // The measurement may show more than the answer: that the change is on both sides of the commit.
   if (take_change_on_both_sides(result)) return;
 
-  // After a second question, a part of the change may be on either side of the commit, so the
-  // levels that are searched begin or end at its estimate.
-  const bool uses_level = asked_again;
+  // After a second answer, a part of the change may be on either side of the commit, so the levels
+  // that are searched begin or end at the commit's own level.
+  const bool uses_level = is_second_answer;
+  const bool can_ask_again = !is_second_answer && result.level.has_value();
   switch (result.answer) {
     case StepAnswer::Before:
-      go_before(result, uses_level);
+      search_after(result, uses_level);
       return;
     case StepAnswer::After:
-      go_after(result, uses_level);
+      search_before(result, uses_level);
       return;
     case StepAnswer::Undecided:
-      if (!asked_again && result.level) {
+      if (can_ask_again) {
         open_question_ = make_second_question(result);
         return;
       }
@@ -164,7 +166,7 @@ void Search::take_answer(const StepResult& result) {
 
 /// Continues the search after a commit. If `uses_level` is true, a part of the change may lie
 /// before the commit, so the levels that are searched begin at its own.
-void Search::go_before(const StepResult& result, bool uses_level) {
+void Search::search_after(const StepResult& result, bool uses_level) {
   known_.before.push_back(result.commit);
   if (uses_level && result.level)
     level_before_ = std::clamp(result.level->estimate, level_before_, level_after_ - quarter());
@@ -173,7 +175,7 @@ void Search::go_before(const StepResult& result, bool uses_level) {
 /// Continues the search before a commit, which may itself have made the change. If `uses_level` is
 /// true, a part of the change may lie after the commit, so the levels that are searched end at its
 /// own.
-void Search::go_after(const StepResult& result, bool uses_level) {
+void Search::search_before(const StepResult& result, bool uses_level) {
   known_.after = result.commit;
   if (uses_level && result.level)
     level_after_ = std::clamp(result.level->estimate, level_before_ + quarter(), level_after_);

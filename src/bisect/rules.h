@@ -117,8 +117,8 @@ class Search {
   void take_answer(const StepResult& result);
   void count_undecided();
   bool take_change_on_both_sides(const StepResult& result);
-  void go_before(const StepResult& result, bool uses_level);
-  void go_after(const StepResult& result, bool uses_level);
+  void search_after(const StepResult& result, bool uses_level);
+  void search_before(const StepResult& result, bool uses_level);
 
   Ranking ranking_;
   Known known_;

@@ -112,10 +112,11 @@ class SeparateCounting final : public EngineWrapper {
  public:
   using EngineWrapper::EngineWrapper;
 
-  /// The events of a pass are counted in the same runs. Counters slow a run down, so runs that use
-  /// them should not be timed. Turns each timed pass that uses counters into one that only counts.
-  /// If there is any, adds one timed pass without counters.
+  /// A pass is a set of runs that count the same events. Counters slow a run down, so runs that use
+  /// them should not be timed. Turns each timed pass that uses counters into a counting pass. If
+  /// there is any such pass, adds a single timed pass without counters.
   Result<EventSet> select(const EventRequest& wanted) override {
+    // Forgets the timed pass that was added for the previous selection.
     has_added_timed_pass_ = false;
     accounted_in_timed_pass_.clear();
 
@@ -128,14 +129,15 @@ class SeparateCounting final : public EngineWrapper {
       return wrapped_engine().accounted(event) == nullptr;
     };
 
-    bool lacks_timed_pass = false;
+    bool has_changed_pass = false;
     for (Pass& pass : set->passes) {
       const bool uses_counters = std::ranges::any_of(pass.event_indices, needs_counter);
-      if (pass.kind != RoundKind::Timed || !uses_counters) continue;
-      pass.kind = RoundKind::Counting;
-      lacks_timed_pass = true;
+      if (pass.kind == RoundKind::Timed && uses_counters) {
+        pass.kind = RoundKind::Counting;
+        has_changed_pass = true;
+      }
     }
-    if (lacks_timed_pass) add_timed_pass(*set);
+    if (has_changed_pass) add_timed_pass(*set);
     return set;
   }
 
@@ -277,22 +279,21 @@ class WithEnergy final : public EngineWrapper {
   /// Selects the energy events itself, and lets the wrapped engine select all other events.
   Result<EventSet> select(const EventRequest& wanted) override {
     sources_.clear();
+    const bool wants_energy = std::ranges::any_of(wanted.names, is_energy_event);
+    if (!wants_energy) return wrapped_engine().select(wanted);
 
+    // If only energy is wanted, the wrapped engine selects nothing. A request without names would
+    // select its default events.
+    Result<EventSet> set = EventSet{};
     const EventRequest other_events = leave_out_energy(wanted);
-    const bool wants_energy = other_events.names.size() < wanted.names.size();
-    const bool wants_only_energy = wants_energy && other_events.names.empty();
-
-    // A request without names would select the wrapped engine's default events.
-    EventSet no_events;
-    Result<EventSet> set = wants_only_energy ? Result<EventSet>(std::move(no_events))
-                                             : wrapped_engine().select(other_events);
-    if (!set || !wants_energy) return set;
+    if (!other_events.names.empty()) set = wrapped_engine().select(other_events);
+    if (!set) return set;
 
     if (wanted.counted_part != CountedPart::WholeRun)
       return Error{"energy is counted for the whole machine and for whole runs, not for a region",
                    "measure it without --region"};
 
-    if (const auto added = add_sources(wanted.names); !added) return added.error();
+    if (const auto added = add_energy_sources(wanted.names); !added) return added.error();
 
     if (wanted.single_pass && !set->passes.empty())
       return Error{"energy is counted in separate runs, which --single-pass does not allow",
@@ -308,17 +309,18 @@ class WithEnergy final : public EngineWrapper {
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
-    const EventRequest other_events = leave_out_energy(wanted);
-    const bool wants_energy = other_events.names.size() < wanted.names.size();
+    const bool wants_energy = std::ranges::any_of(wanted.names, is_energy_event);
     if (!wants_energy) return wrapped_engine().explain(wanted);
 
-    // Also fills `sources_` with the energy events.
+    // select() finds the energy events that explain_energy_pass() explains (`sources_`).
     const auto set = select(wanted);
     if (!set) return set.error();
 
+    // If only energy is wanted, the wrapped engine explains nothing. A request without names would
+    // make it explain its default events.
     Explanation explanation;
-    const bool wants_only_energy = other_events.names.empty();
-    if (!wants_only_energy) {
+    const EventRequest other_events = leave_out_energy(wanted);
+    if (!other_events.names.empty()) {
       auto others = wrapped_engine().explain(other_events);
       if (!others) return others;
       explanation = *std::move(others);
@@ -347,7 +349,7 @@ class WithEnergy final : public EngineWrapper {
 
   /// Adds those of the named events that are energy events to `sources_`. Returns an error if one
   /// of them cannot be counted.
-  Result<void> add_sources(const std::vector<std::string>& names) {
+  Result<void> add_energy_sources(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       if (!is_energy_event(name)) continue;
       if (const auto added = add_source(name); !added)
@@ -495,15 +497,18 @@ Result<ChosenEngine> choose_on_macos(const EngineRequest& request) {
   const kperf::Kernel kernel(*request.macos.calls);
   auto database = load_database(request.macos, kernel);
 
-  auto engine = make_kperf(request, kernel, database);
-  if (engine && may_change_to_totals(request))
-    return ChosenEngine{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database))};
-  if (engine) return ChosenEngine{*std::move(engine)};
-  const Error& why_no_kperf = engine.error();
+  auto kperf_engine = make_kperf(request, kernel, database);
+  if (kperf_engine && may_change_to_totals(request))
+    return ChosenEngine{
+        kperf::make_kperf_or_totals(*std::move(kperf_engine), *std::move(database))};
+  if (kperf_engine) return ChosenEngine{*std::move(kperf_engine)};
+  const Error& why_no_kperf = kperf_engine.error();
   if (request.choice == Choice::Kperf) return why_no_kperf.prefixed("--engine kperf");
 
-  // Without counters, the kernel's totals stay 0. The answer to a question can still name them.
-  if (!kernel.has_counters() && !is_question(request.macos))
+  // Without counters, the kernel's totals stay 0. A question, such as --list-events, asks only for
+  // their names.
+  const bool are_totals_useless = !kernel.has_counters() && !is_question(request.macos);
+  if (are_totals_useless)
     return ChosenEngine{.engine = make_accounted_engine(why_no_kperf), .note = why_no_kperf.line()};
 
   std::optional<kperf::KpepDatabase> known_events;
@@ -663,8 +668,8 @@ Result<ChosenEngine> choose(const EngineRequest& request) {
     case Choice::Kperf:
       return choose_on_macos(request);
     case Choice::Perf:
-      if (const auto able = perf::can_count(*request.calls); !able)
-        return able.error().prefixed("--engine perf");
+      if (const auto usable = perf::can_count(*request.calls); !usable)
+        return usable.error().prefixed("--engine perf");
       return choose_perf(request);
     case Choice::Cachegrind:
     case Choice::Dhat:

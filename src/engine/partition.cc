@@ -109,20 +109,23 @@ class Division {
   bool add_unit(Bins& bins, std::size_t new_unit) {
     constexpr std::size_t no_bin = std::numeric_limits<std::size_t>::max();
     Search search;
+
+    // No other unit displaces the new one, which begins the chain.
     search.enter({.unit = new_unit, .displaced_by = new_unit, .bin = no_bin});
 
     while (!search.units_to_place.empty()) {
       const std::size_t unit = search.units_to_place.front();
       search.units_to_place.pop_front();
 
-      for (std::size_t b = 0; b < bins.size(); ++b) {
+      for (std::size_t bin = 0; bin < bins.size(); ++bin) {
         // A displaced unit must find another bin than the one that it leaves.
-        if (search.displaced.at(unit).bin == b) continue;
+        if (search.displaced.at(unit).bin == bin) continue;
 
-        Bin with_unit = bins[b];
+        Bin with_unit = bins[bin];
         with_unit.push_back(unit);
-        if (fits(with_unit) && carry_out_chain(bins, search.displaced, unit, b)) return true;
-        enter_units_of_bin(search, unit, bins, b);
+        if (fits(with_unit) && try_to_carry_out_chain(bins, search.displaced, unit, bin))
+          return true;
+        enter_displaceable_units(search, unit, bins, bin);
       }
     }
 
@@ -130,7 +133,8 @@ class Division {
   }
 
   /// Enters the units of a bin that `unit` can displace into the search.
-  void enter_units_of_bin(Search& search, std::size_t unit, const Bins& bins, std::size_t bin) {
+  void enter_displaceable_units(Search& search, std::size_t unit, const Bins& bins,
+                                std::size_t bin) {
     for (const std::size_t other : bins[bin]) {
       const bool can_displace =
           !search.displaced.contains(other) && fits(replace_unit(bins[bin], other, unit));
@@ -141,8 +145,8 @@ class Division {
   /// Carries out the chain of displacements that ends with `last_unit` in `last_bin`. The search
   /// tested each step alone, but a chain may change a bin twice. Returns false, and leaves the bins
   /// as they are, if a bin would not fit afterwards.
-  bool carry_out_chain(Bins& bins, const std::map<std::size_t, Displacement>& displaced,
-                       std::size_t last_unit, std::size_t last_bin) {
+  bool try_to_carry_out_chain(Bins& bins, const std::map<std::size_t, Displacement>& displaced,
+                              std::size_t last_unit, std::size_t last_bin) {
     Bins changed = bins;
     changed[last_bin].push_back(last_unit);
     for (Displacement step = displaced.at(last_unit); step.displaced_by != step.unit;
@@ -246,7 +250,7 @@ Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fit
 /// become the sets.
 Result<std::vector<EventIndices>> partition(
     std::size_t count, const FitTest& fits,
-    const std::vector<std::pair<std::size_t, std::size_t>>& together) {
+    const std::vector<std::pair<std::size_t, std::size_t>>& wanted_pairs) {
   if (count == 0) return std::vector<EventIndices>{};
 
   FitOracle oracle(fits);
@@ -255,17 +259,17 @@ Result<std::vector<EventIndices>> partition(
   if (oracle.fits(all_events)) return std::vector<EventIndices>{all_events};
 
   // At first, each event is a unit of its own.
-  DividedUnits best;
-  for (const std::size_t event : all_events) best.units.push_back({event});
-  best.bins = Division(best.units, oracle).divide();
+  DividedUnits divided;
+  for (const std::size_t event : all_events) divided.units.push_back({event});
+  divided.bins = Division(divided.units, oracle).divide();
 
-  // Then each wanted pair becomes one unit if possible.
-  for (const auto& [first, second] : together)
-    if (auto joined = try_to_join(best, first, second, oracle)) best = *std::move(joined);
+  // Then the events of each wanted pair are joined into one unit if possible.
+  for (const auto& [first, second] : wanted_pairs)
+    if (auto joined = try_to_join(divided, first, second, oracle)) divided = *std::move(joined);
 
-  // After an error of the test, the oracle said of everything that it does not fit.
+  // If the test failed, the oracle has said since then that nothing fits, so the bins are useless.
   if (oracle.error()) return *oracle.error();
-  return list_sets(best.bins, best.units);
+  return list_sets(divided.bins, divided.units);
 }
 
 }  // namespace lauka::engine

@@ -109,7 +109,7 @@ CheckLine check_core_kinds(const MachineFacts& facts) {
           "lauka --cores p ... keeps the commands on the fast ones"};
 }
 
-CheckLine check_allowed_cpus(const Machine& machine, const Allowance& allowance) {
+CheckLine describe_allowed_cpus(const Machine& machine, const Allowance& allowance) {
   return {.topic = "allowed CPUs",
           .severity = Severity::Note,
           .finding = fmt::format("{} of {}, so commands run only on CPU {}", allowance.cpus.size(),
@@ -119,7 +119,7 @@ CheckLine check_allowed_cpus(const Machine& machine, const Allowance& allowance)
 
 /// Says how many CPUs commands may use. A throttled command stands still for some time, so its
 /// times cannot be trusted. This makes the quota a problem.
-CheckLine check_cpu_quota(double quota) {
+CheckLine describe_cpu_quota(double quota) {
   return {.topic = "CPU quota",
           .severity = Severity::Problem,
           .finding = fmt::format(
@@ -127,7 +127,7 @@ CheckLine check_cpu_quota(double quota) {
           .remedy = "raise or remove the quota (docker --cpus, systemd CPUQuota=, cpu.max)"};
 }
 
-CheckLine check_memory_limit(double limit_bytes) {
+CheckLine describe_memory_limit(double limit_bytes) {
   return {.topic = "memory limit",
           .severity = Severity::Note,
           .finding = fmt::format(
@@ -140,10 +140,10 @@ CheckLine check_memory_limit(double limit_bytes) {
 /// Says which CPUs, how much CPU time and how much memory commands may use, if that is not all.
 void add_lines_on_limits(const Machine& machine, const Allowance& allowance,
                          std::vector<CheckLine>& lines) {
-  if (allows_only_some_cpus(machine)) lines.push_back(check_allowed_cpus(machine, allowance));
-  if (allowance.cpu_quota) lines.push_back(check_cpu_quota(*allowance.cpu_quota));
+  if (allows_only_some_cpus(machine)) lines.push_back(describe_allowed_cpus(machine, allowance));
+  if (allowance.cpu_quota) lines.push_back(describe_cpu_quota(*allowance.cpu_quota));
   if (allowance.memory_limit)
-    lines.push_back(check_memory_limit(static_cast<double>(*allowance.memory_limit)));
+    lines.push_back(describe_memory_limit(static_cast<double>(*allowance.memory_limit)));
 }
 
 CheckLine check_clock(const MachineFacts& facts) {
@@ -184,7 +184,7 @@ bool has_slow_governor(const MachineFacts& facts) {
              facts.governors.end();
 }
 
-CheckLine check_unknown_governor(const MachineFacts& facts) {
+CheckLine describe_unknown_governor(const MachineFacts& facts) {
   const char* const why =
       facts.is_linux ? "lauka cannot see the governor (a virtual machine, a container or the "
                        "firmware decides)"
@@ -194,7 +194,7 @@ CheckLine check_unknown_governor(const MachineFacts& facts) {
 
 /// Says whether the CPUs' governors, the kernel's rules for the clock speed, keep the speed steady.
 CheckLine check_governor(const MachineFacts& facts) {
-  if (facts.governors.empty()) return check_unknown_governor(facts);
+  if (facts.governors.empty()) return describe_unknown_governor(facts);
   const bool is_steady = std::ranges::all_of(
       facts.governors, [](const auto& governor) { return governor.name == "performance"; });
   if (is_steady) return {"CPU governor", Severity::Ok, list_governors(facts)};

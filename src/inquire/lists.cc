@@ -9,7 +9,6 @@
 #include <array>
 #include <iterator>
 #include <type_traits>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -81,16 +80,7 @@ void append_line_without_final_blanks(std::string& text, std::string_view line) 
   text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';
 }
 
-/// Appends a description, whose first line has begun already.
-void append_description(std::string& text, std::string beginning_of_line,
-                        const std::string& description, const ListLayout& layout) {
-  for (const std::string_view line : wrapped(description, layout.description_width)) {
-    append_line_without_final_blanks(text, beginning_of_line + std::string(line));
-    beginning_of_line.assign(layout.indent, ' ');
-  }
-}
-
-/// Appends the lines of a row to a text.
+/// Appends a row to a text. Its description, the last column, may take several lines.
 void append_row(std::string& text, const Row& row, const ListLayout& layout) {
   const auto& widths = layout.widths;
   std::string beginning_of_line = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
@@ -101,16 +91,20 @@ void append_row(std::string& text, const Row& row, const ListLayout& layout) {
     return;
   }
 
-  // The column of names does not become wider than kMaxNameWidth. After a name that is too long,
-  // the description goes to the next line, where it finds its column free. Without wrapping, each
-  // row stays a single line.
+  // A name that is too long for its column takes up the place of the description, which then begins
+  // in the next line. Without wrapping, each row stays a single line.
+  const std::string beginning_of_further_lines(layout.indent, ' ');
   const bool has_long_name = beginning_of_line.size() != layout.description_column;
   const bool starts_below = layout.wraps && (!layout.is_beside || has_long_name);
   if (starts_below) {
     append_line_without_final_blanks(text, beginning_of_line);
-    beginning_of_line.assign(layout.indent, ' ');
+    beginning_of_line = beginning_of_further_lines;
   }
-  append_description(text, std::move(beginning_of_line), description, layout);
+
+  for (const std::string_view line : wrapped(description, layout.description_width)) {
+    append_line_without_final_blanks(text, beginning_of_line + std::string(line));
+    beginning_of_line = beginning_of_further_lines;
+  }
 }
 
 /// Returns the rows as a table. The descriptions stand in the last column, beside the other
@@ -258,7 +252,7 @@ std::string ipc_cell(const ThreadWork& part) {
 }
 
 struct ThreadColumn {
-  std::string_view heading;
+  std::string heading;
   int width = 0;
   std::string cell{};
 };
@@ -282,18 +276,21 @@ std::vector<ThreadColumn> list_columns(const ColumnGroup& group, const ThreadWor
   return columns;
 }
 
-std::string write_cells(const ColumnGroup& group, const ThreadWork& work) {
+/// Writes the headings or the cells of columns beside each other.
+std::string write_columns(const std::vector<ThreadColumn>& columns,
+                          std::string ThreadColumn::*heading_or_cell) {
   std::string text;
-  for (const ThreadColumn& column : list_columns(group, work))
-    text += fmt::format("{}{:>{}}", text.empty() ? "" : " ", column.cell, column.width);
+  for (const ThreadColumn& column : columns)
+    text += fmt::format("{}{:>{}}", text.empty() ? "" : " ", column.*heading_or_cell, column.width);
   return text;
 }
 
+std::string write_cells(const ColumnGroup& group, const ThreadWork& work) {
+  return write_columns(list_columns(group, work), &ThreadColumn::cell);
+}
+
 std::string write_headings(const ColumnGroup& group) {
-  std::string text;
-  for (const ThreadColumn& column : list_columns(group, {}))
-    text += fmt::format("{}{:>{}}", text.empty() ? "" : " ", column.heading, column.width);
-  return text;
+  return write_columns(list_columns(group, {}), &ThreadColumn::heading);
 }
 
 std::string write_first_cell(std::string_view text) {
@@ -351,6 +348,9 @@ class JsonMembers {
     else
       text_ += "null";
   }
+  template <typename Number>
+  requires std::is_arithmetic_v<Number>
+  void add(std::string_view name, Number value) { add(name, std::optional(value)); }
   void add(std::string_view name, bool value) { begin(name).append(value ? "true" : "false"); }
 
  private:
@@ -387,14 +387,15 @@ std::optional<double> compute_share_of_fastest(const ThreadSample& sample) {
   return divide(sample.work_by_kind.front().cpu_seconds, cpu_seconds_of_all);
 }
 
-/// Appends the members of the object "kinds": what a thread has done on each core kind. With fewer
-/// than two kinds, this would say no more than the work on all kinds, so there are none.
+/// Appends an object that has a member for each core kind: what a thread has done there. With fewer
+/// than two kinds, it would say no more than the work on all kinds, so it has no members.
 void append_work_by_kind(std::string& text, const ThreadSample& sample,
                          const std::vector<std::string>& kinds) {
   const bool has_several_kinds = kinds.size() >= 2;
   const std::size_t kind_count =
       has_several_kinds ? std::min(kinds.size(), sample.work_by_kind.size()) : 0;
 
+  text += "{";
   for (std::size_t kind = 0; kind < kind_count; ++kind) {
     if (kind > 0) text += ",";
     add_string(kinds[kind], text);
@@ -403,6 +404,7 @@ void append_work_by_kind(std::string& text, const ThreadSample& sample,
     add_work(sample.work_by_kind[kind], sample.since_previous_read, members_of_kind);
     text += "}";
   }
+  text += "}";
 }
 
 /// Returns when the watch ends. Limits the duration, so that adding it cannot overflow.
@@ -457,17 +459,16 @@ std::string explain_events(Explanation explanation) {
   return text;
 }
 
-// Lists all metrics that lauka knows, and says which of them this machine has ("here").
+// Lists all metrics that lauka knows, and says which of them this machine has.
 std::vector<MetricLine> list_available_metrics(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
-    bool has_tree_peak, const CorePlan& cores) {
+    bool can_measure_tree_peak, const CorePlan& cores) {
   std::vector<MetricLine> lines;
 
   // Of the built-in metrics, only tree_peak_memory needs something that a machine may lack: control
   // groups.
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
-    const bool needs_groups = metric.name == kTreePeakMemory;
-    const bool is_available = !needs_groups || has_tree_peak;
+    const bool is_available = metric.name != kTreePeakMemory || can_measure_tree_peak;
     lines.push_back({.name = std::string(metric.name),
                      .unit = std::string(unit_symbol(metric.unit)),
                      .availability = yes_or_no(is_available),
@@ -509,18 +510,18 @@ std::string threads_table(const ThreadTable& threads) {
   return text + write_total_row(threads);
 }
 
-// Writes what a thread has done in one interval. `kinds`: names of the machine's core kinds, in the
-// order of `sample.work_by_kind`.
+// Appends a JSON object that says what a thread has done in one interval. `kinds`: names of the
+// machine's core kinds, in the order of `sample.work_by_kind`.
 void add_thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,
-                     nanoseconds time, std::string& text) {
+                     nanoseconds utc_end, std::string& text) {
   text += "{";
 
-  // A member is written by add(), or by begin() and appending its value to the text.
+  // add() writes a whole member. After begin(), the value must still be appended to the text.
   JsonMembers members(text);
-  fmt::format_to(std::back_inserter(members.begin("time")), "{:.6f}", to_seconds(time));
-  members.add("interval", std::optional(to_seconds(sample.since_previous_read)));
-  fmt::format_to(std::back_inserter(members.begin("pid")), "{}", sample.process_id);
-  members.add("tid", std::optional(sample.thread_id));
+  fmt::format_to(std::back_inserter(members.begin("time")), "{:.6f}", to_seconds(utc_end));
+  members.add("interval", to_seconds(sample.since_previous_read));
+  members.add("pid", sample.process_id);
+  members.add("tid", sample.thread_id);
   add_string(sample.name, members.begin("name"));
   members.add("new", sample.is_new);
   members.add("ended", sample.has_ended);
@@ -530,15 +531,15 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   members.add("p_share", compute_share_of_fastest(sample));
   members.add("moves", sample.core_kind_moves);
 
-  members.begin("kinds") += "{";
-  append_work_by_kind(text, sample, kinds);
-  text += "}}\n";
+  append_work_by_kind(members.begin("kinds"), sample, kinds);
+  text += "}\n";
 }
 
 // Reads at fixed times, which lie whole intervals after the beginning, so that delays do not add
 // up.
 Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watching) {
-  // A read returns what happened since the previous read. The first one only sets the beginning.
+  // A read returns what happened since the previous read. The first one only sets the beginning, so
+  // its result is not needed.
   const nanoseconds began = watching.now();
   static_cast<void>(stream.read(began));
 
@@ -550,15 +551,16 @@ Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watch
     if (watching.must_stop()) break;
 
     text.clear();
+    const nanoseconds utc_now = now + watching.utc_minus_now;
     for (const ThreadSample& sample : stream.read(now))
-      add_thread_line(sample, stream.kinds(), now + watching.utc_minus_now, text);
+      add_thread_line(sample, stream.kinds(), utc_now, text);
     if (!text.empty()) {
       if (auto written = watching.write(text); !written) return written;
     }
 
-    // Skips the times that have passed meanwhile, instead of reading several times in a row.
-    const std::int64_t intervals_passed = (watching.now() - next_read) / watching.interval;
-    next_read += watching.interval * std::max<std::int64_t>(1, intervals_passed + 1);
+    // Skips the reads that became due meanwhile, instead of reading several times in a row.
+    const std::int64_t overdue_reads = (watching.now() - next_read) / watching.interval;
+    next_read += watching.interval * (std::max<std::int64_t>(0, overdue_reads) + 1);
   }
 
   return {};

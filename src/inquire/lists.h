@@ -31,7 +31,7 @@ struct MetricLine {
 /// Returns the metrics that --list-metrics shows.
 std::vector<MetricLine> list_available_metrics(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
-    bool has_tree_peak, const CorePlan& cores);
+    bool can_measure_tree_peak, const CorePlan& cores);
 
 /// Returns a table of the metrics. Descriptions are wrapped for a terminal of `terminal_width`
 /// cells; 0: not wrapped.
@@ -43,9 +43,9 @@ std::string explain_events(Explanation explanation);
 /// Returns a table with a line per thread and a line of totals; unknown values are "-".
 std::string threads_table(const cores::ThreadTable& threads);
 
-/// Appends a line of JSON to `text`. `time`: end of the sample's interval, since 1970 (UTC).
+/// Appends a line of JSON to `text`. `utc_end`: end of the sample's interval, since 1970 (UTC).
 void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,
-                     std::chrono::nanoseconds time, std::string& text);
+                     std::chrono::nanoseconds utc_end, std::string& text);
 
 struct ThreadWatch {
   std::chrono::nanoseconds interval{};

@@ -45,7 +45,7 @@ KeptRow make_kept_row(const SeriesDecision& decision) {
           format_time(decision.time),      list_labels(decision)};
 }
 
-/// Returns a table of the candidates that were kept; empty without any.
+/// Returns a table of the candidates that were kept; an empty text if there are none.
 std::string make_table_of_kept(const std::vector<SeriesDecision>& kept_decisions) {
   if (kept_decisions.empty()) return "";
   std::vector<KeptRow> rows{{"number", "kept", "change", "rounds", "time (UTC)", "labels"}};
@@ -54,15 +54,16 @@ std::string make_table_of_kept(const std::vector<SeriesDecision>& kept_decisions
   // Widths are counted in cells of the terminal, because names may have any characters.
   std::array<std::size_t, kKeptColumnCount> widths{};
   for (const KeptRow& row : rows)
-    for (std::size_t i = 0; i < kKeptColumnCount; ++i)
-      widths[i] = std::max(widths[i], report::display_width(row[i]));
+    for (std::size_t column = 0; column < kKeptColumnCount; ++column)
+      widths[column] = std::max(widths[column], report::display_width(row[column]));
 
+  constexpr std::size_t blanks_after_column = 2;
   std::string text = "\n";
   for (const KeptRow& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < kKeptColumnCount; ++i) {
-      const std::size_t blanks = widths[i] + 2 - report::display_width(row[i]);
-      line += row[i] + std::string(blanks, ' ');
+    for (std::size_t column = 0; column < kKeptColumnCount; ++column) {
+      const std::size_t padding = widths[column] - report::display_width(row[column]);
+      line += row[column] + std::string(padding + blanks_after_column, ' ');
     }
 
     const std::size_t size_without_final_blanks = line.find_last_not_of(' ') + 1;
@@ -127,10 +128,11 @@ std::string series_text(const CandidateSeries& series, const std::string& file,
   const std::vector<SeriesDecision> kept_decisions = series.kept_decisions();
   std::string text = cited(file) + ": " + describe_candidate_counts(series, kept_decisions.size());
 
-  // The terms, such as the conditions for keeping, are those of the first candidate and hold for
-  // all others. A series without any candidate lacks them, and is not shown.
+  // The first candidate of a series sets its terms, such as the conditions for keeping. A series
+  // without candidates has no terms yet, but is not shown.
+  const double confidence_percent = 100.0 * series.terms->confidence;
   text += fmt::format("\n{}, at --confidence {:g}\n", one_line(list_conditions(*series.terms)),
-                      100.0 * series.terms->confidence);
+                      confidence_percent);
 
   text += make_table_of_kept(kept_decisions) + "\n";
   text += report::wrapped_to_cells(describe_outlook_for_next(series), terminal_width) + "\n";

@@ -54,7 +54,7 @@ std::vector<WantedEvent> simulated(const Names& names) {
 CountsOfRun sum(const std::vector<OutputFile>& files, const Names& names) {
   const std::vector<WantedEvent> wanted = simulated(names);
   ProcessCounts processes(wanted.front().event->tool, wanted);
-  for (const OutputFile& file : files) processes.add(file.name, pieces_of(file.text));
+  for (const OutputFile& file : files) processes.add_file(file.name, pieces_of(file.text));
   return processes.finish();
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("an event that cannot be simulated is refused with those that can") {
 
 TEST_CASE("only the models are run that an event needs") {
   const auto words = [](const Names& names) {
-    return valgrind_words("valgrind", "/tmp/50%", simulated(names), {"-odd", "an argument"});
+    return make_valgrind_words("valgrind", "/tmp/50%", simulated(names), {"-odd", "an argument"});
   };
   Names expected = {
       "valgrind",  "--command-line-only=yes", "--tool=cachegrind", "--trace-children=yes",
@@ -389,7 +389,7 @@ TEST_CASE("two tools count in runs of their own, and allocations have units") {
 }
 
 TEST_CASE("DHAT is started without the options of Cachegrind") {
-  CHECK(valgrind_words("valgrind", "/tmp/x", simulated({"peak_heap"}), {"ls"}) ==
+  CHECK(make_valgrind_words("valgrind", "/tmp/x", simulated({"peak_heap"}), {"ls"}) ==
         Names{"valgrind", "--command-line-only=yes", "--tool=dhat", "--trace-children=yes",
               "--vgdb=no", "--log-file=/tmp/x/log.%p.%n", "--dhat-out-file=/tmp/x/out.%p.%n", "--",
               "ls"});

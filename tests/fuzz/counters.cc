@@ -75,7 +75,7 @@ void read_run(engine::valgrind::Tool tool, std::string_view bytes) {
   ProcessCounts processes(tool, wanted);
   const auto parts = parts_of(bytes);
   for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
-    processes.add(parts[i], pieces_of(std::string(parts[i + 1])));
+    processes.add_file(parts[i], pieces_of(std::string(parts[i + 1])));
   const auto counted = processes.finish();
   require(counted.counts.size() == wanted.size());
   const bool complete = std::all_of(counted.counts.begin(), counted.counts.end(),

@@ -148,25 +148,36 @@ struct OpenAttempt {
   PrivilegeLevels levels{};
 };
 
-/// Tries to open a counter for the event `code`, in the group of `led_by` if that is set. The
-/// result has the attributes with which it can be opened.
+/// Opens a counter in the group of a leader for a moment. Returns 0, or the errno with which the
+/// kernel refused one of them.
+int try_counter_in_group(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes,
+                         const os::PerfEventAttr& attributes_of_leader) {
+  constexpr std::size_t leader = 0;
+  OpenCounters group(calls);
+  const int error_of_leader = group.open(as_leader(attributes_of_leader), leader);
+  return error_of_leader != 0 ? error_of_leader : group.open(attributes, leader);
+}
+
+/// Tries to open a counter for the event `code`, in a group that the event `leader_code` leads if
+/// that is set. The result has the attributes with which the counter can be opened.
 OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& code,
-                            const std::optional<os::EventCode>& led_by,
+                            const std::optional<os::EventCode>& leader_code,
                             const PrivilegeLevels& levels) {
-  OpenAttempt attempt{.error = 0, .attributes = make_attributes(code, levels), .levels = levels};
-  {
-    OpenCounters counters(calls);
-    if (led_by) attempt.error = counters.open(as_leader(make_attributes(*led_by, levels)), 0);
-    if (attempt.error == 0)
-      attempt.error = counters.open(led_by ? attempt.attributes : as_leader(attempt.attributes), 0);
-  }
-  // Tries again without exclude_hv, which some architectures refuse.
-  const bool may_be_the_hypervisor_bit =
-      attempt.error == EINVAL || attempt.error == EPERM || attempt.error == EOPNOTSUPP;
-  if (levels.hypervisor || !may_be_the_hypervisor_bit) return attempt;
-  PrivilegeLevels without_bit = levels;
-  without_bit.hypervisor = true;
-  OpenAttempt again = attempt_to_open(calls, code, led_by, without_bit);
+  const os::PerfEventAttr attributes = make_attributes(code, levels);
+  const int error =
+      leader_code ? try_counter_in_group(calls, attributes, make_attributes(*leader_code, levels))
+                  : try_counter(calls, attributes);
+  const OpenAttempt attempt{.error = error, .attributes = attributes, .levels = levels};
+
+  // Some architectures cannot exclude the hypervisor from counting.
+  const bool excludes_hypervisor = !levels.hypervisor;
+  const bool may_be_why_refused = error == EINVAL || error == EPERM || error == EOPNOTSUPP;
+  if (!excludes_hypervisor || !may_be_why_refused) return attempt;
+
+  // Tries again without the exclusion. The levels that are wanted stay the same.
+  PrivilegeLevels with_hypervisor = levels;
+  with_hypervisor.hypervisor = true;
+  OpenAttempt again = attempt_to_open(calls, code, leader_code, with_hypervisor);
   again.levels = levels;
   return again.error == 0 ? again : attempt;
 }
@@ -174,13 +185,13 @@ OpenAttempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& co
 /// Does what attempt_to_open() does, but in user space only if this user may not count in the
 /// kernel.
 OpenAttempt attempt_to_open_what_is_allowed(const os::LinuxCalls& calls, const os::EventCode& code,
-                                            const std::optional<os::EventCode>& led_by,
+                                            const std::optional<os::EventCode>& leader_code,
                                             const PrivilegeLevels& levels) {
-  const OpenAttempt attempt = attempt_to_open(calls, code, led_by, levels);
+  const OpenAttempt attempt = attempt_to_open(calls, code, leader_code, levels);
   if (attempt.error != EACCES) return attempt;
 
   // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
-  const OpenAttempt in_user_space = attempt_to_open(calls, code, led_by, kUserOnly);
+  const OpenAttempt in_user_space = attempt_to_open(calls, code, leader_code, kUserOnly);
   return in_user_space.error == EINVAL ? attempt : in_user_space;
 }
 
@@ -370,9 +381,9 @@ bool same_source(const EventCountSource& left, const EventCountSource& right) {
 /// Opens a counter for an event on one PMU, to find out how the kernel lets it be counted.
 /// `levels`: the privilege levels in which to count. If this user may not count in the kernel,
 /// counts in user space only, if that is allowed.
-Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& event_on_pmu,
-                                                 const PrivilegeLevels& levels, Role role,
-                                                 bool may_leave_kernel_out) const {
+Result<Prober::ProbedCounter> Prober::probe_on_pmu(const EventOnPmu& event_on_pmu,
+                                                   const PrivilegeLevels& levels, Role role,
+                                                   bool may_leave_kernel_out) const {
   auto* const attempt_to_open_code =
       may_leave_kernel_out ? attempt_to_open_what_is_allowed : attempt_to_open;
   OpenAttempt attempt{.error = ENOENT, .attributes = {}, .levels = levels};
@@ -391,7 +402,8 @@ Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& event_on_pmu,
 }
 
 /// Opens a counter for an event on each PMU that has it, and describes the sum of those that could
-/// be opened. The event cannot be counted only if there is none.
+/// be opened. Returns the first error if none could be opened. `may_leave_kernel_out`: true if a
+/// user who may not count in the kernel counts in user space only.
 Result<EventCountSource> Prober::probe_counters(const ResolvedEvent& resolved,
                                                 const PrivilegeLevels& levels,
                                                 bool may_leave_kernel_out) const {
@@ -400,13 +412,13 @@ Result<EventCountSource> Prober::probe_counters(const ResolvedEvent& resolved,
   PrivilegeLevels counted_levels = levels;
 
   for (const EventOnPmu& event_on_pmu : resolved.events_on_pmus) {
-    auto opened = probe_part(event_on_pmu, levels, role_of(resolved), may_leave_kernel_out);
-    if (opened) {
+    auto probed = probe_on_pmu(event_on_pmu, levels, role_of(resolved), may_leave_kernel_out);
+    if (probed) {
       // What this user may count is the same on all PMUs, so these are the levels of all counters.
-      counted_levels = opened->levels;
-      source.counters.push_back(std::move(opened->counter));
+      counted_levels = probed->levels;
+      source.counters.push_back(std::move(probed->counter));
     } else if (!first_error) {
-      first_error = opened.error();
+      first_error = probed.error();
     }
   }
 
@@ -484,23 +496,26 @@ Catalog Prober::catalog() const {
   Catalog catalog;
   const auto add = [&](std::string_view name) { add_if_countable(name, *this, catalog); };
 
-  // The events that most users want come first: those with a short name, the other events of the
-  // hardware that the kernel knows by name, those of this machine's PMUs, and at last those that
-  // the kernel itself counts.
   const auto is_of_kernel = [](const KnownEvent& event) {
     return event.type == os::kPerfTypeSoftware;
   };
+
+  // First come the events that most users want, which have an alias.
   for (const KnownEvent& event : known_events())
     if (!event.alias.empty()) add(event.alias);
+
+  // Then come the other events of the hardware that the kernel knows by name.
   for (const KnownEvent& event : known_events())
     if (event.alias.empty() && !is_of_kernel(event)) add(event.name);
 
+  // Then come the events that only this machine's PMUs have. A PMU that counts for a whole package
+  // cannot count for a single program.
   for (const os::Pmu& pmu : sysfs_.all_pmus()) {
-    // Such a PMU cannot count for a single program.
     if (pmu.kind == os::PmuKind::PerPackage) continue;
     for (const std::string& event : sysfs_.events(pmu)) add(fmt::format("{}/{}/", pmu.name, event));
   }
 
+  // The events that the kernel itself counts come last.
   for (const KnownEvent& event : known_events())
     if (event.alias.empty() && is_of_kernel(event)) add(event.name);
 

@@ -144,8 +144,8 @@ class Prober {
     Counter counter;
     PrivilegeLevels levels;
   };
-  Result<ProbedCounter> probe_part(const EventOnPmu& event_on_pmu, const PrivilegeLevels& levels,
-                                   Role role, bool may_leave_kernel_out) const;
+  Result<ProbedCounter> probe_on_pmu(const EventOnPmu& event_on_pmu, const PrivilegeLevels& levels,
+                                     Role role, bool may_leave_kernel_out) const;
   Result<EventCountSource> probe_counters(const ResolvedEvent& resolved,
                                           const PrivilegeLevels& levels,
                                           bool may_leave_kernel_out) const;

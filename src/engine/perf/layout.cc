@@ -247,17 +247,16 @@ std::size_t count_live(const std::vector<std::uint64_t>& counts) {
       counts.begin(), counts.end(), [](std::uint64_t count) { return count >= kLoopTurns; }));
 }
 
-/// Finds out how many counters a PMU has, how many of them are free, and how many really count
-/// (the host of a virtual machine may leave some dead). Opens one event several times for this.
-/// `counter`: a counter of this event.
+/// Finds out how many counters a PMU has, how many of them are free, and how many really count. In
+/// a virtual machine, some may be dead: they run, but count nothing. Opens one event several times
+/// for this. `counter`: a counter of this event.
 CounterTrial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   CounterTrial trial;
   OpenCounters group(calls);
   fill_group(group, counter);
   trial.accepted_size = group.size();
 
-  // The kernel accepts a dead counter, but it counts nothing. Makes the group smaller, one event at
-  // a time, until all its counters count.
+  // Makes the group smaller, one event at a time, until all its counters count.
   for (; group.size() > 0; group.close_last()) {
     const auto counts = count_loop(group, calls);
     if (!counts) continue;  // the group did not run, so it is still too large

@@ -20,7 +20,7 @@ namespace lauka::engine::perf {
 namespace {
 
 /// The number of badly counted runs in a row after which runs are not repeated any more.
-constexpr unsigned kMaxBadInARow = 8;
+constexpr unsigned kMaxBadRunsInARow = 8;
 
 Error make_shared_counters_error(const PerfConditions& before, const PerfConditions& now) {
   if (now.watchdog && !before.watchdog)
@@ -142,17 +142,17 @@ class PerfCounting final : public ArmedPass {
       return MissingCounts{{"the launcher did not read the counters", ""}};
     if (pass_.of_region && ended.region && ended.region->counter_failures > 0)
       return MissingCounts{make_region_error()};
-    return find_inexact_group(ended);
+    return find_why_inexact(ended);
   }
 
-  /// Returns why the counts of a run may lack something, such as a counter that was taken away for
-  /// a while; nullopt if they are exact.
-  std::optional<MissingCounts> find_inexact_group(const os::Ended& ended) const {
+  /// Returns why the counts of a run may be too small, for example because other programs used the
+  /// counters for a while; nullopt if they are exact.
+  std::optional<MissingCounts> find_why_inexact(const os::Ended& ended) const {
     const bool was_any_group_off = std::ranges::any_of(
         pass_.groups.group_leaders,
         [&ended](std::size_t leader) { return ended.readings[leader].enabled_ns == 0; });
 
-    // The program itself switches the groups of its region on.
+    // The program must switch the groups of its region on, and has failed to do so.
     if (pass_.of_region && was_any_group_off) return MissingCounts{make_region_error()};
 
     if (was_any_group_off || !have_groups_run_all_the_time(ended)) {
@@ -160,6 +160,7 @@ class PerfCounting final : public ArmedPass {
       return MissingCounts{.why = why, .why_repeated = why.what};
     }
 
+    // In some virtual machines, fillers keep the events off counters that do not count.
     if (!have_fillers_covered_dead_counters(ended))
       return MissingCounts{
           .why = {"other programs took some of the counters", kHolderRemedy},
@@ -235,29 +236,31 @@ class PerfCounting final : public ArmedPass {
     return tally;
   }
 
-  /// Enters the counts that are plausible into `counted`. The host of a virtual machine may take
-  /// counters away unnoticed, which only an implausible count shows. If there is one, asks for
-  /// another run.
+  /// Enters the counts that are plausible into `counted`. If a count is not, asks for another run:
+  /// the host of a virtual machine may have taken counters away, and nothing else shows this.
   void fill_plausible_counts(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
     const std::vector<std::size_t> events_on_counters = list_events_on_counters();
     std::vector<Tally> tallies;
     for (const std::size_t event : events_on_counters)
       tallies.push_back(sum_counters(event, ended));
 
-    // An empty doubt means that the count is plausible.
+    // There is a doubt for each count. It is empty if the count is plausible.
     const std::vector<std::string> doubts = checker_.doubts(command, tallies);
     for (std::size_t i = 0; i < doubts.size(); ++i) {
       if (!doubts[i].empty()) continue;
-      counted.counts[events_on_counters[i]] = tallies[i].count;
-      fill_counts_of_single_counters(counted, ended, events_on_counters[i]);
+      const std::size_t event = events_on_counters[i];
+      counted.counts[event] = tallies[i].count;
+      fill_counts_of_single_counters(counted, ended, event);
     }
 
     const auto first_doubt =
         std::ranges::find_if(doubts, [](const std::string& doubt) { return !doubt.empty(); });
-    if (first_doubt == doubts.end()) {
-      bad_in_a_row_ = 0;
+    const bool are_all_plausible = first_doubt == doubts.end();
+    if (are_all_plausible) {
+      bad_runs_in_a_row_ = 0;
       return;
     }
+
     counted.why_missing_counts =
         Error{*first_doubt, "lauka --check shows which counters work and who holds the others"};
     ask_for_repetition(counted, *first_doubt);
@@ -278,16 +281,16 @@ class PerfCounting final : public ArmedPass {
 
   /// Asks for another run, unless too many in a row had bad counts, so that another would, too.
   void ask_for_repetition(CountsOfRun& counted, std::string why) {
-    if (bad_in_a_row_ < kMaxBadInARow)
+    if (bad_runs_in_a_row_ < kMaxBadRunsInARow)
       counted.redo = RepeatRequest{.reason = RedoReason::Counting,
                                    .why = std::move(why),
                                    .max_repetitions = kMaxRepetitions};
-    ++bad_in_a_row_;
+    ++bad_runs_in_a_row_;
   }
 
   PerfPass pass_;
   CountChecker checker_;
-  unsigned bad_in_a_row_ = 0;
+  unsigned bad_runs_in_a_row_ = 0;
 };
 
 /// Adds copies of the first `count` events, which are counted in the whole run, and of the passes,
@@ -332,22 +335,24 @@ class PerfEngine final : public CounterEngine {
     passes_.clear();
     counted_part_ = wanted.counted_part;
 
-    // Both functions fill `sources_`, and return a set that has only notes so far.
-    auto set = wanted.names.empty() ? find_default_events() : find_wanted_events(wanted.names);
-    if (!set) return set;
+    // Both functions add to `sources_`. The set that they return has notes, but no events yet.
+    auto set_without_events =
+        wanted.names.empty() ? add_default_sources() : add_wanted_sources(wanted.names);
+    if (!set_without_events) return set_without_events;
 
     // A run may move between kinds of cores. The witnesses are counters that show its time on each
     // kind. They occupy counters, so they must be known before events are divided into passes.
     witnesses_ = find_witnesses();
 
-    // The counters of the cores are scarce, so it is tested how many of them can be used.
+    // Only the counters of the cores are scarce, so lauka tries how many of them it can use.
     pmus_.clear();
     if (!list_core_events().empty()) pmus_ = try_pmus(prober_);
+
     auto passes = divide_into_passes(wanted);
     if (!passes) return passes.error();
     passes_ = *std::move(passes);
 
-    return complete_event_set(*std::move(set));
+    return complete_event_set(*std::move(set_without_events));
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
@@ -395,18 +400,19 @@ class PerfEngine final : public CounterEngine {
   }
 
  private:
-  /// Returns what is counted in a pass, given by its index as in arm().
-  PerfPass make_pass(std::size_t pass) {
-    const bool is_second_half = pass >= passes_.size();
-    const EventIndices& events = passes_[pass % passes_.size()].event_indices;
+  /// Returns what is counted in a pass. If both the region and the whole run are counted, the
+  /// passes of `passes_` come twice: first those of the region, then the same ones of the whole
+  /// run.
+  PerfPass make_pass(std::size_t pass_index) {
+    const bool repeats_pass_for_whole_run = pass_index >= passes_.size();
+    const EventIndices& events = passes_[pass_index % passes_.size()].event_indices;
     CounterGroups groups = place_events(events);
     std::vector<EventCountSource> sources;
     for (const std::size_t index : events) sources.push_back(sources_[index]);
 
-    // The counts on each core kind are reported once, so not also in the passes of the whole run
-    // that repeat those of the region.
+    // The counts on each core kind are reported only once, so not again for the whole run.
     EventIndices separate_counters;
-    if (!is_second_half) separate_counters = list_counters_by_kind(groups, events);
+    if (!repeats_pass_for_whole_run) separate_counters = list_counters_by_kind(groups, events);
 
     return {.groups = std::move(groups),
             .sources = std::move(sources),
@@ -415,11 +421,10 @@ class PerfEngine final : public CounterEngine {
             .conditions = prober_.conditions(),
             .fastest_clock = fastest_clock_,
             .commands_without_counters = commands_without_counters_,
-            .of_region = counted_part_ != CountedPart::WholeRun && !is_second_half};
+            .of_region = counted_part_ != CountedPart::WholeRun && !repeats_pass_for_whole_run};
   }
 
-  /// Adds the events of `sources_`, their passes and notes about them to a set that has only notes
-  /// so far.
+  /// Adds the events of `sources_`, their passes and notes about them to a set without events.
   EventSet complete_event_set(EventSet set) const {
     // The counts lack the kernel's part only if the kernel denied access (EACCES).
     if (std::ranges::any_of(sources_, &EventCountSource::lacks_wanted_kernel_part)) {
@@ -435,11 +440,12 @@ class PerfEngine final : public CounterEngine {
       set.events.back().name_suffix = make_name_suffix(source);
     }
 
-    // Each source has given one event so far. On several kinds of cores, an event is a sum, and the
-    // parts of the sum become events, too. In the end, events of the region are marked as such, and
-    // copied if the whole run is counted as well.
+    // Each source has given one event so far. On several kinds of cores, this event is a sum. The
+    // parts of the sum become events, too.
     set.passes = passes_;
     add_events_by_core_kind(set);
+
+    // Marks the events of a region, and copies them for the whole run if that is counted as well.
     distinguish_region_and_whole_run(set);
     return set;
   }
@@ -511,9 +517,9 @@ class PerfEngine final : public CounterEngine {
     return source;
   }
 
-  /// Adds the events with these names to `sources_`. Returns an event set without events, which has
-  /// a note for each event that was named again, by another name.
-  Result<EventSet> find_wanted_events(const std::vector<std::string>& names) {
+  /// Adds the events with these names to `sources_`. Returns an event set that has no events yet,
+  /// but a note for each event that was named again, by another name.
+  Result<EventSet> add_wanted_sources(const std::vector<std::string>& names) {
     EventSet set;
     for (const std::string& name : names) {
       auto source = find(name);
@@ -530,11 +536,11 @@ class PerfEngine final : public CounterEngine {
     return set;
   }
 
-  /// Adds those default events that can be counted here to `sources_`. Returns an event set without
-  /// events, whose note names the default events that were left out.
-  Result<EventSet> find_default_events() {
+  /// Adds those default events that can be counted here to `sources_`. Returns an event set that
+  /// has no events yet. If default events were left out, it has a note that names them.
+  Result<EventSet> add_default_sources() {
     std::vector<std::string> left_out;
-    Error first_reason;
+    Error why_first_left_out;
 
     for (const std::string_view name : kDefaultEvents) {
       auto source = prober_.find(name);
@@ -542,17 +548,17 @@ class PerfEngine final : public CounterEngine {
         sources_.push_back(*std::move(source));
         continue;
       }
-      if (left_out.empty()) first_reason = source.error();
+      if (left_out.empty()) why_first_left_out = source.error();
       left_out.emplace_back(name);
     }
 
-    // Without any event, the reason is the result.
-    if (sources_.empty()) return make_empty_event_set(first_reason);
+    // If no default event can be counted, the set stays empty, and says why.
+    if (sources_.empty()) return make_empty_event_set(why_first_left_out);
 
     EventSet set;
     if (!left_out.empty())
       set.notes.push_back({"events_left_out", fmt::format("not counted: {} ({})", listed(left_out),
-                                                          first_reason.line())});
+                                                          why_first_left_out.line())});
     return set;
   }
 

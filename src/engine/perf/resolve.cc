@@ -243,11 +243,13 @@ Result<EventOnPmu> encode_event(std::string_view name_or_terms, std::string list
 /// Finds an event of a PMU that has this name, or that consists of these terms.
 Result<ResolvedEvent> find_event_of_pmu(std::string_view name_or_terms, const os::Pmu& pmu,
                                         const os::Sysfs& sysfs) {
-  ResolvedEvent resolved;
-  // sysfs, the kernel's description of its devices, lists a PMU's events by name.
+  // sysfs, the kernel's description of its devices, lists a PMU's events by name. The kernel also
+  // knows some events of cores that are not listed there.
   const auto listed_terms = sysfs.read_terms(pmu, name_or_terms);
-  const KnownEvent* known = nullptr;
-  if (pmu.kind == os::PmuKind::Core && !listed_terms) known = find_known_to_cores(name_or_terms);
+  const bool may_be_unlisted = pmu.kind == os::PmuKind::Core && !listed_terms;
+  const KnownEvent* const known = may_be_unlisted ? find_known_to_cores(name_or_terms) : nullptr;
+
+  ResolvedEvent resolved;
   if (known != nullptr) {
     // With several PMUs, the code of the event must also tell which of them is to count it.
     const bool has_several_core_pmus = sysfs.core_pmus().size() > 1;

@@ -94,15 +94,16 @@ double compute_rate(const os::Reading& begin, const os::Reading& end) {
 }
 
 /// Counts the cycles of a busy loop, to find out how many cycles a sampling period has. Returns the
-/// cycles per nanosecond of the fastest millisecond, because the processor needs some time to leave
-/// its lowest frequency; nullopt if cycles cannot be counted.
-std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
-  constexpr std::uint64_t slice_ns = 1'000'000;
+/// rate of the fastest millisecond, because the processor needs some time to leave its lowest
+/// frequency; nullopt if cycles cannot be counted.
+std::optional<double> measure_cycles_per_ns(const os::LinuxCalls& calls) {
+  constexpr std::uint64_t slice_ns = 1'000'000;  // a millisecond
   constexpr std::uint64_t total_ns = 20 * slice_ns;
   constexpr int max_reads = 10'000'000;  // ends the loop even if the time does not pass
 
+  constexpr std::size_t leader = 0;  // of the group that consists only of this counter
   perf::OpenCounters counter(calls);
-  if (counter.open(make_cycles_attributes(), 0) != 0) return std::nullopt;
+  if (counter.open(make_cycles_attributes(), leader) != 0) return std::nullopt;
 
   // The reads themselves are the work whose cycles are counted.
   os::Reading slice_begin;
@@ -165,7 +166,7 @@ std::string make_option_for_fewer_samples(std::chrono::nanoseconds period) {
 struct AskedFunction {
   std::string typed{};
   std::string normalized{};
-  bool is_total = false;  ///< true: the time with what the function called
+  bool includes_callees = false;  ///< true: the time with what the function called
 };
 
 std::vector<std::string> list_normalized(std::span<const AskedFunction> functions) {
@@ -333,14 +334,15 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     std::vector<std::optional<std::uint64_t>> times(kFirstNamed + setup_.functions.size(),
                                                     std::uint64_t{0});
 
-    // One name that users wrote may fit several functions, such as overloads.
-    std::map<std::size_t, std::set<std::string>> functions_of_total;
+    // One name that users wrote may fit several functions, such as overloads. `asked` is the index
+    // of such a name in `setup_.functions`.
+    std::map<std::size_t, std::set<std::string>> functions_with_callees;
     for (const FunctionCounts& function : samples.functions) {
       const std::uint64_t time_ns = function.counts.front();
       *times[kAllFunctions] += time_ns;
       for (const std::size_t asked : wanted_.find(function.name, function.other_names)) {
-        if (setup_.functions[asked].is_total)
-          functions_of_total[asked].insert(function.name);
+        if (setup_.functions[asked].includes_callees)
+          functions_with_callees[asked].insert(function.name);
         else
           *times[kFirstNamed + asked] += time_ns;
         known_functions_.insert(asked);
@@ -348,14 +350,14 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     }
 
     // Only the call paths show what a function called.
-    for (const auto& [asked, function_names] : functions_of_total)
-      times[kFirstNamed + asked] = sum_total(samples.paths, function_names);
+    for (const auto& [asked, function_names] : functions_with_callees)
+      times[kFirstNamed + asked] = sum_with_callees(samples.paths, function_names);
     return times;
   }
 
   /// Returns the time of the functions with these names and of what they called.
-  static std::uint64_t sum_total(std::span<const PathCounts> paths,
-                                 const std::set<std::string>& names) {
+  static std::uint64_t sum_with_callees(std::span<const PathCounts> paths,
+                                        const std::set<std::string>& names) {
     const std::vector<bool> are_through = find_paths_through(
         paths.size(), [&](std::size_t path) { return paths[path].caller; },
         [&](std::size_t path) {
@@ -459,20 +461,24 @@ class WithProfile final : public EngineWrapper {
       : EngineWrapper(std::move(inner)), calls_(calls), request_(std::move(request)) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    // The wrapped engine selects the events that this engine does not count itself. A request
-    // without names would select its default events.
-    EventRequest other_events = wanted;
+    // Takes the events that this engine counts itself, such as the time of a function that the user
+    // asks for. The wrapped engine selects the others.
     asked_functions_.clear();
-    std::erase_if(other_events.names, [this](const std::string& name) { return take_event(name); });
+    EventRequest other_events = wanted;
+    other_events.names.clear();
+    for (const std::string& name : wanted.names)
+      if (!take_event(name)) other_events.names.push_back(name);
+
+    // If no others are left, a request without names would select the default events.
     const bool are_all_taken = !wanted.names.empty() && other_events.names.empty();
     auto set = are_all_taken ? Result<EventSet>(EventSet{}) : wrapped_engine().select(other_events);
     if (!set) return set;
 
     // What the kernel allows does not change during a session, so it is tried only once.
-    if (!was_tried_) {
+    if (!has_tried_sampling_) {
       auto note = try_sampling();
       if (!note) return note.error().prefixed("--profile");
-      was_tried_ = true;
+      has_tried_sampling_ = true;
       sampling_note_ = *std::move(note);
     }
 
@@ -542,11 +548,11 @@ class WithProfile final : public EngineWrapper {
     if (name == kSampledTime) return true;
     const std::size_t at = name.find(kFunctionSeparator);
     if (at == std::string_view::npos || at + 1 == name.size()) return false;
-    const bool is_total = name.substr(0, at) == kTotalTime;
-    if (!is_total && name.substr(0, at) != kSampledTime) return false;
+    const bool includes_callees = name.substr(0, at) == kTotalTime;
+    if (!includes_callees && name.substr(0, at) != kSampledTime) return false;
     std::string typed(name.substr(at + 1));
     std::string normalized = normalized_function(typed);
-    asked_functions_.push_back({std::move(typed), std::move(normalized), is_total});
+    asked_functions_.push_back({std::move(typed), std::move(normalized), includes_callees});
     return true;
   }
 
@@ -627,7 +633,7 @@ class WithProfile final : public EngineWrapper {
           "this lauka was built without elfutils and libiberty, which find the functions",
           "install libdw-dev (elfutils-devel) and libiberty-dev (binutils-devel), and build "
           "it again"};
-    if (const auto rate = measure_cycles(*calls_)) {
+    if (const auto rate = measure_cycles_per_ns(*calls_)) {
       const double cycles = *rate * static_cast<double>(request_.period.count());
       attributes_ =
           make_attributes(os::kPerfTypeHardware, static_cast<std::uint64_t>(cycles), request_);
@@ -706,8 +712,8 @@ class WithProfile final : public EngineWrapper {
       set.events.push_back(make_event_of(function, all_functions));
 
     Pass sampled_pass{.event_indices = {}, .kind = RoundKind::Counting};
-    for (std::size_t i = first_own_event_; i < set.events.size(); ++i)
-      sampled_pass.event_indices.push_back(i);
+    for (std::size_t event = first_own_event_; event < set.events.size(); ++event)
+      sampled_pass.event_indices.push_back(event);
 
     // Simulated passes, which take longest, stay the last ones.
     const auto first_simulated = std::ranges::find(set.passes, RoundKind::Simulated, &Pass::kind);
@@ -736,8 +742,9 @@ class WithProfile final : public EngineWrapper {
 
   /// Returns the event of the sampled time of one function. `all_functions`: that of all together.
   static Event make_event_of(const AskedFunction& function, const Event& all_functions) {
-    const std::string kind_of_time(function.is_total ? kTotalTime : kSampledTime);
-    const char* const with_callees = function.is_total ? " and everything that it called" : "";
+    const std::string kind_of_time(function.includes_callees ? kTotalTime : kSampledTime);
+    const char* const with_callees =
+        function.includes_callees ? " and everything that it called" : "";
 
     Event event = all_functions;
     event.name = kind_of_time + kFunctionSeparator + function.typed;
@@ -750,7 +757,7 @@ class WithProfile final : public EngineWrapper {
   const os::LinuxCalls* calls_;
   os::PerfEventAttr attributes_;
   ProfileRequest request_;
-  bool was_tried_ = false;
+  bool has_tried_sampling_ = false;
   Note sampling_note_;
   std::vector<AskedFunction> asked_functions_;
   std::set<std::size_t> commands_without_samples_;

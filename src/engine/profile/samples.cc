@@ -441,7 +441,7 @@ class Replay {
     ++run_.samples;
   }
 
-  ProcessesSeen close() const { return lives_.close(); }
+  ProcessesSeen processes_seen() const { return lives_.close(); }
 
  private:
   SampledRun& run_;
@@ -525,12 +525,12 @@ std::vector<std::uint64_t> read_calling_frames(std::span<const std::byte> record
 }  // namespace
 
 void RunRecords::add(std::span<const std::byte> records,
-                     const std::function<void(const MappedFile&)>& mapped) {
+                     const std::function<void(const MappedFile&)>& on_mapped_file) {
   constexpr std::size_t size_at = 6;
   while (records.size() >= kHeaderBytes) {
     const auto size = number_at<std::uint16_t>(records, size_at);
     if (size < kHeaderBytes || size > records.size()) return;
-    add_record(records.first(size), mapped);
+    add_record(records.first(size), on_mapped_file);
     records = records.subspan(size);
   }
 }
@@ -570,7 +570,7 @@ void RunRecords::read_mapping(std::span<const std::byte> record, Record& read) {
   read.address = number_at<std::uint64_t>(record, 16);
   read.bytes_or_period = number_at<std::uint64_t>(record, 24);
   read.offset = number_at<std::uint64_t>(record, 32);
-  read.text = static_cast<std::uint32_t>(identities_.size());
+  read.text_index = static_cast<std::uint32_t>(identities_.size());
   identities_.push_back(read_identity(record, (read.misc & kHasBuildId) != 0));
 }
 
@@ -601,9 +601,13 @@ RunRecords::Record RunRecords::read_common_fields(std::span<const std::byte> rec
           .process = number_at<std::uint32_t>(record, kHeaderBytes)};
 }
 
+/// Reads a record of the kernel, and keeps it if it is of use to replay_records(). Calls
+/// `on_mapped_file` if the record tells that a process mapped a file.
 void RunRecords::add_record(std::span<const std::byte> record,
-                            const std::function<void(const MappedFile&)>& mapped) {
-  constexpr std::size_t comm_at = 16;
+                            const std::function<void(const MappedFile&)>& on_mapped_file) {
+  constexpr std::size_t program_name_at = 16;
+  constexpr std::size_t parent_at = 12;
+  constexpr std::size_t thread_at = 16;
   Record read = read_common_fields(record);
   if (count_loss(record, read.type)) return;
 
@@ -612,19 +616,19 @@ void RunRecords::add_record(std::span<const std::byte> record,
       read_sample(record, read);
       break;
     case kComm:
-      // A thread that only changes its name causes such a record, too.
+      // A thread that only changes its name, and executes no program, causes such a record, too.
       if ((read.misc & kIsExec) == 0) return;
-      read.text = static_cast<std::uint32_t>(names_.size());
-      names_.push_back(read_text(record, comm_at));
+      read.text_index = static_cast<std::uint32_t>(names_.size());
+      names_.push_back(read_text(record, program_name_at));
       break;
     case kFork:
     case kExit:
-      read.parent = number_at<std::uint32_t>(record, 12);
-      read.thread = number_at<std::uint32_t>(record, 16);
+      read.parent = number_at<std::uint32_t>(record, parent_at);
+      read.thread = number_at<std::uint32_t>(record, thread_at);
       break;
     case kMmap2:
       read_mapping(record, read);
-      if (is_file(identities_.back())) mapped({identities_.back(), read.process});
+      if (is_file(identities_.back())) on_mapped_file({identities_.back(), read.process});
       break;
     default:
       return;
@@ -653,14 +657,14 @@ SampledRun RunRecords::close() {
   return run;
 }
 
-/// Adds to `run` what the records tell. They are in the order of their times, so the code at each
-/// sampled address is the code that the process had there at that time.
+/// Adds to `run` what the records tell about it. The records are in the order of their times, so
+/// the code at each sampled address is the code that the process had there at that time.
 void RunRecords::replay_records(SampledRun& run) const {
   Replay replay(callers_, run);
   for (const Record& record : records_) {
     switch (record.type) {
       case kComm:
-        replay.execute(record.process, names_[record.text]);
+        replay.execute(record.process, names_[record.text_index]);
         break;
       case kFork:
         replay.fork(record.process, record.parent);
@@ -671,7 +675,7 @@ void RunRecords::replay_records(SampledRun& run) const {
       case kMmap2:
         replay.map(record.process, record.address,
                    {.end = record.address + record.bytes_or_period, .offset = record.offset},
-                   identities_[record.text]);
+                   identities_[record.text_index]);
         break;
       case kSample:
         replay.add_sample({.mode = unsigned{record.misc} & kModeMask,
@@ -686,7 +690,7 @@ void RunRecords::replay_records(SampledRun& run) const {
         break;
     }
   }
-  run.seen = replay.close();
+  run.seen = replay.processes_seen();
 }
 
 namespace {
@@ -972,10 +976,10 @@ CodeName FunctionNames::find_in_runtime_code(const CodePlace& place, std::chrono
   return {.function = name_of_symbols(std::move(names)), .has_symbol = true};
 }
 
-/// Returns the name of what is at `place`. If code has no symbol, the name is the reason, in
-/// parentheses. `since`: time before the run's start, so that symbols which an earlier run wrote
-/// are not used. `symbols_of_processes`: symbols of code that was compiled at run time, which are
-/// read here when they are first needed.
+/// Returns the name of the code at `place`. If the code has no symbol, the name says why, in
+/// parentheses. `symbols_of_processes`: symbols of the code that processes compiled at run time;
+/// those of a process are read when they are first needed. `since`: time before the run's start;
+/// older symbols are those of an earlier run, and are not used.
 CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
                                 std::chrono::nanoseconds since,
                                 RuntimeSymbols& symbols_of_processes) {
@@ -994,12 +998,15 @@ CodeName FunctionNames::name_of(const SampledRun& run, const CodePlace& place,
       return make_reason("(unmapped code)");
     case CodeKind::NoProcess:
       return make_reason(kUnknownProcess);
+
+    // These places are no code, but frames that call paths have in addition.
     case CodeKind::Program:
       return make_name(run.programs[place.file]);
     case CodeKind::IncompleteStack:
       return make_name(std::string(kIncompleteStack));
     case CodeKind::TooManyPaths:
       return make_name(std::string(kTooManyPaths));
+
     case CodeKind::Other:
       break;
   }
@@ -1021,6 +1028,8 @@ NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanosecon
   frames.reserve(run.frames.size());
   for (const CodePlace& place : run.frames) {
     const CodeName code = name_of(run, place, since, symbols_of_processes);
+
+    // A program whose main() has no symbol begins in code without a symbol.
     const bool begins_program = !code.has_symbol && may_begin_program(run, place);
     frames.push_back(make_frame(place, code, begins_program));
     if (place.kind == CodeKind::TooManyPaths) named.has_left_out_paths = true;
@@ -1029,6 +1038,7 @@ NamedSamples FunctionNames::sum_up(const SampledRun& run, std::chrono::nanosecon
     if (is_code(place.kind)) find_or_add_sum(sum_by_name, code.function);
   }
 
+  // Adds the call paths to `named`.
   PathNamer(run, frames, named).name_paths();
   named.functions = list_functions(sum_by_name);
   return named;

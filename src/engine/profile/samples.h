@@ -91,9 +91,9 @@ class RunRecords {
   /// are put below kTooManyPaths.
   static constexpr std::size_t kMaxCallers = 80'000;
 
-  /// Adds perf_event records. Calls `mapped` for each record of a mapped file.
+  /// Adds perf_event records. Calls `on_mapped_file` for each record of a mapped file.
   void add(std::span<const std::byte> records,
-           const std::function<void(const MappedFile&)>& mapped);
+           const std::function<void(const MappedFile&)>& on_mapped_file);
 
   /// Returns the run that the added records describe, and forgets the records.
   SampledRun close();
@@ -109,13 +109,13 @@ class RunRecords {
     std::uint64_t address = 0;
     std::uint64_t bytes_or_period = 0;
     std::uint64_t offset = 0;
-    std::uint32_t text = 0;  ///< index into identities_ or names_
+    std::uint32_t text_index = 0;  ///< index into identities_ or names_
     bool has_chain = false;
     std::uint32_t callers = kNoCaller;  ///< path in callers_
   };
 
   void add_record(std::span<const std::byte> record,
-                  const std::function<void(const MappedFile&)>& mapped);
+                  const std::function<void(const MappedFile&)>& on_mapped_file);
 
   static Record read_common_fields(std::span<const std::byte> record);
   bool count_loss(std::span<const std::byte> record, std::uint32_t type);

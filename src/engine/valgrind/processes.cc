@@ -128,19 +128,20 @@ std::optional<std::string_view> read_head(LineReader& lines, CachegrindHead& hea
 
 /// Reads a cachegrind.out file, with which Cachegrind reports the counts of a process by function
 /// and source line. The file is given in pieces. Calls `begin_counts` with the names of the file's
-/// events, then `sink` for each line of counts. Returns the totals; nullopt if the file is
+/// events, then `take_line` for each line of counts. Returns the totals; nullopt if the file is
 /// incomplete or malformed.
 std::optional<TotalsOfProcess> read_cachegrind(
     Pieces pieces_of_file,
     const std::function<void(const std::vector<std::string>& events)>& begin_counts,
-    const FunctionLineSink& sink) {
+    const FunctionLineSink& take_line) {
   LineReader lines(std::move(pieces_of_file));
 
   CachegrindHead head;
   auto line = read_head(lines, head);
   if (!line) return std::nullopt;
 
-  // Of the lines after the head, those with the names of source files are not needed.
+  // After the head, a line "fn=NAME" begins the counts of a function. Lines with the names of
+  // source files are not needed.
   begin_counts(head.events());
   std::vector<std::uint64_t> sums(head.events().size());
   std::vector<std::uint64_t> counts;  // of a source line
@@ -151,8 +152,9 @@ std::optional<TotalsOfProcess> read_cachegrind(
     } else if (!line->empty() && is_digit(line->front())) {
       if (!parse_counts(*line, sums.size(), counts)) return std::nullopt;
       if (!add_counts(counts, sums)) return std::nullopt;
-      sink(function, counts);
+      take_line(function, counts);
     } else if (const auto summary = find_text_after(*line, "summary:")) {
+      // The summary must have the sums of all lines of counts, and end the file.
       if (!is_right_and_last_line(*summary, sums, lines)) return std::nullopt;
       return make_totals(head.command(), head.events(), sums);
     }
@@ -310,9 +312,9 @@ ProcessCounts::ProcessCounts(Tool tool, std::span<const WantedEvent> wanted,
   }
 }
 
-/// Valgrind writes two kinds of files for each process of a run: a log, which tells about the
-/// process, and its counts. Reads one of them.
-void ProcessCounts::add(std::string_view file_name, Pieces pieces) {
+/// Reads a file that Valgrind wrote about a process of the run: its log, which tells about the
+/// process, or its counts.
+void ProcessCounts::add_file(std::string_view file_name, Pieces pieces) {
   // For example, log.4711.1 is the first file of process 4711. Other files are not Valgrind's.
   const auto parts = split(file_name, '.');
   if (parts.size() != 3) return;
@@ -323,8 +325,8 @@ void ProcessCounts::add(std::string_view file_name, Pieces pieces) {
 
   Process& process = processes_[*pid];
   if (kind == "log") {
-    // Only if execve started the process's program, the log is the process's first file. A process
-    // that was only forked goes on with a copy of its parent's counts.
+    // The log is the first file of a process only if execve started its program. A process that was
+    // only forked goes on with a copy of its parent's counts.
     const bool is_first_file = number_in_process == "1";
     if (is_first_file) process.was_started_by_execve = true;
     read_log(process, std::move(pieces));
@@ -507,8 +509,8 @@ std::optional<Error> ProcessCounts::find_fault(const Sum& sum) {
   return std::nullopt;
 }
 
-/// Enters the count of an event into `counted`. Users may want this event of the whole program, of
-/// functions, or both. Returns an error, and enters nothing, if the count is unknown.
+/// Enters the count of an event into `counted`, wherever users want this event: for the whole
+/// program, for functions, or both. Returns an error, and enters nothing, if the count is unknown.
 std::optional<Error> ProcessCounts::enter_count(std::size_t event_index,
                                                 CountsOfRun& counted) const {
   const SimulatedEvent& event = *events_[event_index];
@@ -518,7 +520,8 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event_index,
   } else {
     const Sum sum = sum_over_processes(event);
     if (auto fault = find_fault(sum)) return fault;
-    // A small part that is in the sum twice is only worth a note.
+
+    // If only a small part is in the sum twice, find_fault() accepts the sum. Users get a note.
     if (sum.inherited > 0)
       counted.note = Note{"simulation_inexact",
                           "simulated counts may be up to 1% too high, because in a forked "
@@ -526,12 +529,12 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event_index,
     count_of_program = sum.counted;
   }
 
-  for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    if (event_index_of_wanted_[i] != event_index) continue;
+  for (std::size_t wanted_index = 0; wanted_index < wanted_.size(); ++wanted_index) {
+    if (event_index_of_wanted_[wanted_index] != event_index) continue;
 
     // The count of a function starts at 0, because enter_wanted_functions() adds to it.
-    const bool is_of_program = wanted_[i].function.empty();
-    counted.counts[i] = is_of_program ? count_of_program : 0;
+    const bool is_of_program = wanted_[wanted_index].function.empty();
+    counted.counts[wanted_index] = is_of_program ? count_of_program : 0;
   }
 
   return std::nullopt;
@@ -574,7 +577,7 @@ void ProcessCounts::enter_functions(CountsOfRun& counted) {
 /// Moves all functions out of `functions_`, under the most natural of their names. Several
 /// functions may get the same name; their counts are added.
 std::map<std::string, ProcessCounts::Function> ProcessCounts::take_functions_by_name() {
-  functions_by_symbol_.clear();
+  functions_by_symbol_.clear();  // it has pointers into `functions_`
   std::map<std::string, Function> function_by_name;
 
   // Takes out one function after the other, because both maps together would need much memory.
@@ -583,15 +586,15 @@ std::map<std::string, ProcessCounts::Function> ProcessCounts::take_functions_by_
     Function& function = node.mapped();
     std::vector<std::string> names(function.other_names.begin(), function.other_names.end());
     names.push_back(std::move(node.key()));
-    FunctionName name = make_function_name(std::move(names));
+    FunctionName ranked_names = make_function_name(std::move(names));
 
     // try_emplace() leaves `function` as it is if the name is not new.
     const auto [entry, is_new] =
-        function_by_name.try_emplace(std::move(name.name), std::move(function));
+        function_by_name.try_emplace(std::move(ranked_names.name), std::move(function));
     auto& [natural_name, sum] = *entry;
     if (!is_new)
       std::ranges::transform(sum.counts, function.counts, sum.counts.begin(), std::plus());
-    sum.other_names.insert(name.other_names.begin(), name.other_names.end());
+    sum.other_names.insert(ranked_names.other_names.begin(), ranked_names.other_names.end());
     sum.other_names.erase(natural_name);
   }
 

@@ -93,7 +93,7 @@ class SimulatedPass final : public ArmedPass {
   std::size_t max_batch_size() const override { return 1; }
 
   std::vector<std::string> launched_as(const std::vector<std::string>& words) const override {
-    return valgrind_words(valgrind_, folder_.path(), wanted_, words);
+    return make_valgrind_words(valgrind_, folder_.path(), wanted_, words);
   }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
@@ -105,7 +105,7 @@ class SimulatedPass final : public ArmedPass {
     ProcessCounts processes(wanted_.front().event->tool, wanted_, user_);
     for (const std::string& name : folder_.names())
       if (os::Descriptor file = folder_.open_file(name))
-        processes.add(name, read_file_in_pieces(std::move(file)));
+        processes.add_file(name, read_file_in_pieces(std::move(file)));
     folder_.clear();
     return processes.finish();
   }
@@ -269,9 +269,9 @@ std::vector<std::string> make_cachegrind_options(std::span<const WantedEvent> wa
 
 /// Makes the words of the command line by which a tool of Valgrind simulates `command`, and counts
 /// the wanted events.
-std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
-                                        std::span<const WantedEvent> wanted,
-                                        const std::vector<std::string>& command) {
+std::vector<std::string> make_valgrind_words(const std::string& valgrind, const std::string& folder,
+                                             std::span<const WantedEvent> wanted,
+                                             const std::vector<std::string>& command) {
   // All wanted events are of one tool.
   const ToolRow& tool = row_of(wanted.front().event->tool);
 

@@ -92,7 +92,7 @@ class ProcessCounts {
 
   /// Reads a file of Valgrind, named as in kLogName or kCountsName. Ignores a file without a
   /// process id in its name.
-  void add(std::string_view file_name, Pieces pieces);
+  void add_file(std::string_view file_name, Pieces pieces);
 
   /// Returns the run's counts and, if known, counts by function. Must be called at most once.
   CountsOfRun finish();
@@ -170,8 +170,8 @@ OwnedEngine make_valgrind_engine(EngineChoice choice, std::string valgrind,
 
 /// Returns the command line that runs `command` under the tool that counts `wanted` (not empty, all
 /// of one tool). The tool's files go to `folder`.
-std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
-                                        std::span<const WantedEvent> wanted,
-                                        const std::vector<std::string>& command);
+std::vector<std::string> make_valgrind_words(const std::string& valgrind, const std::string& folder,
+                                             std::span<const WantedEvent> wanted,
+                                             const std::vector<std::string>& command);
 
 }  // namespace lauka::engine::valgrind

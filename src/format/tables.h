@@ -573,8 +573,8 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   visit("metric", of.metric);
   describe_condition(visit, of);
 
-  // A gate is judged at several looks while the session is measured. `look` is the number of the
-  // look that gave the answer.
+  // A gate may be judged at several looks while the session is measured. `look` is the number of
+  // the look that gave the answer.
   visit("command", verdict.candidate);
   visit("name", of.name);
   visit("rounds", verdict.rounds);

@@ -146,11 +146,10 @@ SettingValues settings_of_metric(const Metric& metric) {
   const bool is_counted = metric.event || metric.of_region || !method.engine.empty() ||
                           !privilege_levels.empty() || is_simulated;
 
-  // Metrics such as wall time are not counted, and always cover whole runs.
+  // A counted metric may cover only a region of a run. Others, such as wall time, cover whole runs.
   if (is_counted) values[SettingKind::Region] = describe_counted_part(metric);
 
-  // Older files do not name the engine that simulated, so it cannot be compared. They do say what
-  // was simulated.
+  // The engine of a simulation is not compared, because older files do not name it.
   if (!is_simulated) values.set_if_known(SettingKind::Engine, method.engine);
   values.set_if_known(SettingKind::PrivilegeLevels, privilege_levels);
 

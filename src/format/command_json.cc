@@ -547,6 +547,8 @@ class SessionReader {
     session.reference = make_reference();
     set_missing_settings_of_commands(json);
     file_.findings = read_findings(json, session);
+
+    // The baseline becomes a part of the reference, which is known now.
     return add_baseline(json);
   }
 

@@ -163,6 +163,8 @@ Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
     auto values = read_values_of_path(row, rounds);
     if (!values) return values.error();
     const std::string& frame_name = (*frame_names)[*frame_index];
+
+    // Each path is stored once.
     const bool is_new = paths.add_path(*caller, frame_name, *std::move(values), rounds);
     if (!is_new) return damaged();
   }

@@ -139,6 +139,7 @@ std::string write_parameters(const std::vector<Parameter>& parameters) {
 
 }  // namespace
 
+// `run_count`: number of the result's wall times.
 HyperfineResult read_hyperfine_result(const ParsedJson& json, std::size_t run_count,
                                       const RunLists& lists) {
   // A list that does not have an item for each run is not used, because it does not say which
@@ -149,7 +150,7 @@ HyperfineResult read_hyperfine_result(const ParsedJson& json, std::size_t run_co
   };
 
   // Files of schema 2 have a measurement for each run, an object with all its values. Files of 1.x
-  // have a few lists and means. These are also used if the measurements have only wall times.
+  // have a few lists and means, which are also used if the measurements have only wall times.
   HyperfineResult result;
   const bool has_measurements = add_measurements(lists.measurements_in(json), run_count, result);
   if (result.metrics.empty())

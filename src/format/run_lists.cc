@@ -249,6 +249,7 @@ std::uint32_t layout_of_number(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number, 1, kMaxLayouts) - 1);
 }
 
+// A run that does not say its position among the session's runs gets the default one.
 ListedRun read_listed_run(const ParsedJson& run, std::size_t default_position) {
   // Numbers in the file begin at 1, and indices at 0.
   const auto index_in = [&](std::string_view key, std::size_t default_index) {

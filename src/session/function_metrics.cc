@@ -258,6 +258,7 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
   const bool are_all_values_zero = is_candidate_zero && (is_reference_zero || !uses_reference);
   if (is_sampled && are_all_values_zero) return {.obstacle = gate::Obstacle::NoSamples};
 
+  // Total times are computed from call paths, of which many may lack the callers.
   if (is_total_time_of_function(metric)) {
     gate::Hindrance hindrance = find_missing_callers(session, verdict);
     if (hindrance.obstacle != gate::Obstacle::None) return hindrance;

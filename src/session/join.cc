@@ -331,8 +331,8 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);
 
-  // A saved session may itself have been compared with a baseline, whose commands are its
-  // references.
+  // A saved session may have a baseline of its own. Then the references of its commands are in the
+  // baseline, and not among the commands of the session.
   const bool has_baseline = options.gates.baseline_file || !plan.reference.index_in_session(0);
   if (auto added = add_gates(options.gates.conditions, has_baseline, plan); !added)
     return added.error();

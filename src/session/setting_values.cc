@@ -136,13 +136,15 @@ SettingValues settings_of_planned(const Setting& setting, const Command& command
   return values;
 }
 
-// Values of a metric are compared only if both sides measured it in the same way. Settings without
-// a value are unknown.
+// Returns how a metric was measured. Its values are compared only if both sides measured it in the
+// same way. Settings that are unknown have no value.
 SettingValues settings_of_metric(const Metric& metric) {
   SettingValues values;
   const CountingMethod& method = metric.method;
   const std::string privilege_levels = describe_levels(metric.counted_privilege_levels);
   const bool is_simulated = metric.kind == RoundKind::Simulated;
+
+  // Only a counted metric has any of these properties.
   const bool is_counted = metric.event || metric.of_region || !method.engine.empty() ||
                           !privilege_levels.empty() || is_simulated;
 

@@ -117,12 +117,12 @@ class SessionReader {
   /// Reads a file of lauka or hyperfine. Both list their commands under "results". Only lauka's
   /// files have a part "lauka", which is about the session, and such a part in each result.
   Result<SessionFromFile> read() {
-    if (auto listed = check_results(); !listed) return listed.error();
+    if (auto checked = check_results(); !checked) return checked.error();
     ParsedJson& results = document_["results"];
 
     session_json_ = member(document_, "lauka");
     recording().was_written_by_lauka = is_of_lauka();
-    if (auto known = check_format(); !known) return known.error();
+    if (auto checked = check_format(); !checked) return checked.error();
     set_plan();
 
     // The values of runs are stored by metric, so all metrics must be known before the first run.
@@ -130,12 +130,12 @@ class SessionReader {
     if (auto added = add_commands(results); !added) return added.error();
     if (!is_of_lauka()) pair_commands_of_hyperfine();
 
-    // The file lists the runs by command. Here they get the order in which they ran.
-    recording().runs = runs_.take(recording().metrics);
-    recording().discarded_runs = redone_runs_.take(recording().metrics);
+    // The file lists the runs by command, and not in the order in which they ran.
+    recording().runs = runs_.take_in_session_order(recording().metrics);
+    recording().discarded_runs = redone_runs_.take_in_session_order(recording().metrics);
 
     if (is_of_lauka())
-      if (auto completed = read_session(); !completed) return completed.error();
+      if (auto completed = complete_session(); !completed) return completed.error();
     return std::move(file_);
   }
 
@@ -279,26 +279,28 @@ class SessionReader {
 
   /// Adds a command of a file of hyperfine, with its runs and their values.
   Result<void> add_command_of_hyperfine(const ParsedJson& result) {
-    const auto index = add_named_command(result);
-    if (!index) return index.error();
-    Command& command = recording().commands[*index];
+    const auto command_index = add_named_command(result);
+    if (!command_index) return command_index.error();
+    Command& command = recording().commands[*command_index];
 
     const auto wall_times = read_wall_times(result, run_lists_, command.name);
     if (!wall_times) return wall_times.error();
-    HyperfineResult rest = read_hyperfine_result(result, wall_times->size(), run_lists_);
-    command.parameters = std::move(rest.parameters);
+    HyperfineResult without_times = read_hyperfine_result(result, wall_times->size(), run_lists_);
+    command.parameters = std::move(without_times.parameters);
 
-    // hyperfine stores the values of runs, but no list of the runs. Each wall time is of one run.
+    // hyperfine does not list the runs, but it has a wall time of each.
     const std::size_t first_run = runs_.size();
-    add_unlisted_runs({.command = *index,
+    add_unlisted_runs({.command = *command_index,
                        .first_run = first_run,
                        .count = wall_times->size(),
-                       .statuses = rest.statuses},
+                       .statuses = without_times.statuses},
                       runs_);
-    const std::size_t wall_time = *find_metric(recording().metrics, Role::WallTime);
-    runs_.set_values(first_run, wall_time, *wall_times);
-    for (const HyperfineValues& metric : rest.metrics)
-      add_values_of_hyperfine(metric, *index, first_run);
+
+    // add_metrics() always adds the wall time for a file of hyperfine.
+    const std::size_t wall_time_index = *find_metric(recording().metrics, Role::WallTime);
+    runs_.set_values(first_run, wall_time_index, *wall_times);
+    for (const HyperfineValues& metric : without_times.metrics)
+      add_values_of_hyperfine(metric, *command_index, first_run);
     return {};
   }
 
@@ -316,20 +318,20 @@ class SessionReader {
 
   /// Adds a command of a file of lauka, with its runs, their values and its functions.
   Result<void> add_command(const ParsedJson& result) {
-    // Readers of hyperfine's JSON get the values outside lauka's part, too. lauka skips them.
+    // lauka reads only its own part of the result, which has the same values.
     free_lists_for_hyperfine(result);
 
-    const auto index = add_named_command(result);
-    if (!index) return index.error();
+    const auto command_index = add_named_command(result);
+    if (!command_index) return command_index.error();
     const ParsedJson& lauka_part = part_in(result, "lauka");
     const ParsedJson* metrics = object_in(lauka_part, "metrics");
     if (metrics == nullptr) return make_foreign_file_error("it has a result without metrics");
-    complete_command(lauka_part, *index);
+    complete_command(lauka_part, *command_index);
 
     const std::size_t first_run = runs_.size();
-    add_listed_runs(lauka_part, *index);
-    if (auto added = add_samples(*metrics, *index, first_run, runs_); !added) return added;
-    add_redone_runs(lauka_part, *index);
+    add_listed_runs(lauka_part, *command_index);
+    if (auto added = add_samples(*metrics, *command_index, first_run, runs_); !added) return added;
+    add_redone_runs(lauka_part, *command_index);
 
     auto functions = read_functions(lauka_part, "functions");
     if (!functions) return functions.error();
@@ -423,38 +425,39 @@ class SessionReader {
     return {};
   }
 
+  /// Adds the values of one metric to the runs of a command. `json` has them as "samples".
   Result<void> add_samples_of_metric(const std::string& name, const ParsedJson& json,
                                      const RunsOfCommand& runs) {
-    if (run_lists_.numbers_in(json, "samples") == nullptr)
-      return make_foreign_file_error("it has a metric without samples");
+    const NumberList* samples = run_lists_.numbers_in(json, "samples");
+    if (samples == nullptr) return make_foreign_file_error("it has a metric without samples");
 
-    // A metric in a unit that this lauka does not know was left out of the session's metrics.
+    // The session's metrics lack a metric whose unit this lauka does not know.
     const auto metric_index = find_metric(recording().metrics, name);
     const Metric* metric = metric_index ? &recording().metrics[*metric_index] : nullptr;
 
     // A percentile has no values of its own. It summarizes those of another metric.
     if (metric != nullptr && metric->percentile) return {};
-    const auto values = read_samples(json, metric, runs);
+    const auto values = read_samples(*samples, metric, runs);
     if (!values) return values.error();
-    if (metric == nullptr) return {};
+    run_lists_.free_list(json, "samples");
 
+    // The values of an unknown metric are checked, but not kept.
+    if (metric == nullptr) return {};
     const std::string& command = recording().commands[runs.command].name;
-    if (auto fits = check_unit(*metric, text_in(json, "unit"), command); !fits) return fits;
+    if (auto checked = check_unit(*metric, text_in(json, "unit"), command); !checked)
+      return checked;
     add_values(*values, json, *metric_index, runs);
     return {};
   }
 
-  /// Returns the values of a metric in the runs of a command, and frees their list. `metric`: null
-  /// if it is unknown.
-  Result<std::vector<double>> read_samples(const ParsedJson& json, const Metric* metric,
+  /// Returns the values of a metric in the runs of a command. `metric`: null if it is unknown.
+  Result<std::vector<double>> read_samples(const NumberList& samples, const Metric* metric,
                                            const RunsOfCommand& runs) {
     // Only a metric that the user's commands report themselves can be negative.
     const bool may_be_negative = metric != nullptr && may_have_negative_values(*metric);
-    auto values = read_values(*run_lists_.numbers_in(json, "samples"),
-                              recording().commands[runs.command].name, may_be_negative);
+    auto values = read_values(samples, recording().commands[runs.command].name, may_be_negative);
     if (!values) return values;
 
-    run_lists_.free_list(json, "samples");
     if (runs.were_listed && values->size() != runs.all.size() - runs.first_run)
       return make_foreign_file_error("it does not have one sample for each run");
     return values;
@@ -520,7 +523,7 @@ class SessionReader {
   /// Completes the recording, whose commands, metrics and runs have been read, by what lauka's part
   /// of the file says about the whole session. A member that is missing, or is of another type,
   /// leaves its field as it is. Only a baseline can be so damaged that the file is refused.
-  Result<void> read_session() {
+  Result<void> complete_session() {
     Recording& session = recording();
     const ParsedJson& json = *session_json_;
 
@@ -536,15 +539,17 @@ class SessionReader {
 
     session.origins = read_origins(json, session.commands.size());
     session.shell = stored_plan_.shell;
-    const bool has_confidence = stored_plan_.confidence > 0.0 && stored_plan_.confidence < 1.0;
-    if (has_confidence) session.confidence = stored_plan_.confidence;
+    const bool is_valid_confidence = stored_plan_.confidence > 0.0 && stored_plan_.confidence < 1.0;
+    if (is_valid_confidence) session.confidence = stored_plan_.confidence;
 
     session.session_ending_run = read_session_ending_run(json);
     session.notes = read_notes(json);
     session.reference = make_reference();
     set_missing_settings_of_commands(json);
     file_.findings = read_findings(json, session);
-    return read_baseline(json);
+
+    // The baseline becomes a part of the reference, which is known now.
+    return add_baseline(json);
   }
 
   /// Takes each command's reference from its result. Older versions wrote a single one, so that
@@ -595,17 +600,19 @@ class SessionReader {
     return run;
   }
 
-  /// Sets how the baseline measured the metrics of `measured`, which are copies of our metrics.
-  static void copy_methods(const std::vector<BaselineMetric>& stored, Recording& measured) {
+  /// Returns this session's metrics as the baseline measured them.
+  static std::vector<Metric> with_methods_of_baseline(std::vector<Metric> metrics,
+                                                      const std::vector<BaselineMetric>& stored) {
     for (const BaselineMetric& of_baseline : stored) {
-      const auto metric_index = find_metric(measured.metrics, of_baseline.metric.name);
+      const auto metric_index = find_metric(metrics, of_baseline.metric.name);
       if (!metric_index) continue;
-      Metric& metric = measured.metrics[*metric_index];
+      Metric& metric = metrics[*metric_index];
       metric.kind = of_baseline.metric.kind;
       metric.counted_privilege_levels = of_baseline.metric.counted_privilege_levels;
       metric.of_region = of_baseline.metric.of_region;
       metric.method = of_baseline.metric.method;
     }
+    return metrics;
   }
 
   /// Returns the fingerprint of each of the baseline's commands; empty ones if unknown.
@@ -624,24 +631,25 @@ class SessionReader {
 
   /// Returns what the file says about the baseline's session, without the values of its commands.
   Recording make_recording_of_baseline(const StoredBaseline& stored) {
-    Recording measured;
-    measured.was_written_by_lauka = stored.tool != "hyperfine";
-    measured.circumstances.version = stored.version.value_or("");
-    measured.circumstances.machine = stored.machine.value_or(Machine());
-    measured.circumstances.priority = stored.priority;
-    measured.metrics = recording().metrics;
-    copy_methods(stored.metrics, measured);
-    measured.setting.layouts = stored.layouts;
+    Recording earlier;
+    earlier.was_written_by_lauka = stored.tool != "hyperfine";
+    earlier.circumstances.version = stored.version.value_or("");
+    earlier.circumstances.machine = stored.machine.value_or(Machine());
+    earlier.circumstances.priority = stored.priority;
+    earlier.metrics = with_methods_of_baseline(recording().metrics, stored.metrics);
+    earlier.setting.layouts = stored.layouts;
 
+    // Of the baseline's commands, the file has the names, but not the texts.
     const std::vector<Fingerprint> fingerprints = make_fingerprints(stored);
     for (std::size_t c = 0; c < stored.commands.size(); ++c) {
       const std::string& name = stored.commands[c];
       Command& reference =
-          measured.commands.emplace_back(Command{.name = name, .text = name, .words = {}});
+          earlier.commands.emplace_back(Command{.name = name, .text = name, .words = {}});
       reference.fingerprint = fingerprints[c];
-      if (c < stored.settings.size()) reference.settings = stored.settings[c];
+      const bool are_settings_stored = c < stored.settings.size();
+      if (are_settings_stored) reference.settings = stored.settings[c];
     }
-    return measured;
+    return earlier;
   }
 
   /// Adds the functions and the runs of the baseline's commands to its session.
@@ -661,30 +669,30 @@ class SessionReader {
       if (!has_samples) continue;
       if (auto added = add_samples((*samples)[c], c, runs.size(), runs); !added) return added;
     }
-    measured.runs = runs.take(measured.metrics);
+    measured.runs = runs.take_in_session_order(measured.metrics);
     return {};
   }
 
-  /// Reads the baseline, an earlier session with which this one is compared. The file has only a
-  /// part of it: for each command of this session, the reference with its values and functions.
-  Result<void> read_baseline(const ParsedJson& json) {
+  /// Adds the baseline, an earlier session with which this one is compared, if there is one. The
+  /// file has only the part of it that was used: the reference of each command of this session.
+  Result<void> add_baseline(const ParsedJson& json) {
     const ParsedJson* baseline_json = member(json, "baseline");
     if (baseline_json == nullptr) return {};
 
-    // Older files do not say how many layouts the baseline had: as many as the session.
+    // Older files do not say how many layouts the baseline had. It had as many as this session.
     StoredBaseline stored{.layouts = recording().setting.layouts};
     decode(*baseline_json, stored);
     if (stored.commands.size() != recording().commands.size())
       return make_foreign_file_error("it has a baseline without commands");
 
-    auto measured = std::make_shared<Recording>(make_recording_of_baseline(stored));
-    if (auto added = add_values_of_baseline(*baseline_json, *measured); !added) return added;
+    auto earlier = std::make_shared<Recording>(make_recording_of_baseline(stored));
+    if (auto added = add_values_of_baseline(*baseline_json, *earlier); !added) return added;
 
-    // Both lists of commands are parallel, so a command's reference has the command's index.
+    // The baseline's commands are the references of this session's commands, in the same order.
     Baseline baseline{.file = stored.file};
     for (std::size_t c = 0; c < stored.commands.size(); ++c) baseline.reference_places.push_back(c);
-    baseline.metric_places = find_comparable_metrics_in(*measured, recording().metrics);
-    baseline.session = std::move(measured);
+    baseline.metric_places = find_comparable_metrics_in(*earlier, recording().metrics);
+    baseline.session = std::move(earlier);
     recording().reference.baseline = std::move(baseline);
     return {};
   }
@@ -757,8 +765,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.open(metric.name, '{');
   put_fields(json, make_stored_metric(results, row));
 
-  // A percentile has no samples of its own, but those of the metric that it summarizes. Readers
-  // still get a list.
+  // A percentile has no samples of its own. It gets an empty list, so that every metric has one.
   if (metric.percentile) {
     json.put("samples", Json::array());
     json.close();
@@ -816,23 +823,24 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index) {
   if (run.own_process_counts.empty()) {
     // The object is written as one text, so that it stands on one line of the file.
     constexpr std::size_t usual_line_size = 128;
-    std::string line;
-    line.reserve(usual_line_size);
+    std::string members;
+    members.reserve(usual_line_size);
     put_run_members(results, index, run, [&](std::string_view key, std::string_view value) {
-      line.append(line.empty() ? "{\""sv : ", \""sv).append(key).append("\": "sv).append(value);
+      if (!members.empty()) members += ", "sv;
+      members.append("\""sv).append(key).append("\": "sv).append(value);
     });
-    json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
+    json.put_with({}, [&](std::string& to) { to.append("{"sv).append(members).append("}"sv); });
     return;
   }
 
-  // With an object of counts inside, the run takes several lines.
+  // A run that has an object of counts takes several lines.
   json.open('{');
   put_run_members(results, index, run, [&](std::string_view key, std::string_view value) {
     json.put_with(key, [&](std::string& to) { to += value; });
   });
-  Json counts;
-  for (const NamedCount& count : run.own_process_counts) counts[count.event] = count.count;
-  json.put("own", counts);
+  Json own_counts;
+  for (const NamedCount& count : run.own_process_counts) own_counts[count.event] = count.count;
+  json.put("own", own_counts);
   json.close();
 }
 

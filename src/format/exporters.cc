@@ -113,23 +113,25 @@ Json make_run_object(const Results& results, std::size_t index) {
   const Recording& session = results.session;
   const RunRow run = session.runs.row(index);
   const Command& command = session.commands[run.command];
-  Json line = Json::object();
+  Json object = Json::object();
 
-  // Only a suite names its benchmarks and numbers the runs of all of them. Numbers in the file
-  // begin at 1.
-  if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
-  if (run.details.number_in_suite != 0) line["order"] = run.details.number_in_suite;
-  line.update({{"command", command.name},
-               {"run", index + 1},
-               {"round", run.round + 1},
-               {"pass", run.pass + 1},
-               {"status", run.status ? Json(*run.status) : Json(nullptr)},
-               {"outcome", ending_word(run.ending)},
-               {"metrics", make_values_object(session, index)}});
-  if (count_layouts(session, run.command) > 1) line["layout"] = run.layout + 1;
+  // Only a suite names its benchmarks, and numbers the runs of all benchmarks in their order.
+  const bool is_numbered_in_suite = run.details.number_in_suite != 0;
+  if (!results.benchmark.empty()) object["benchmark"] = results.benchmark;
+  if (is_numbered_in_suite) object["order"] = run.details.number_in_suite;
+
+  // Numbers in the file begin at 1.
+  object["command"] = command.name;
+  object["run"] = index + 1;
+  object["round"] = run.round + 1;
+  object["pass"] = run.pass + 1;
+  object["status"] = run.status ? Json(*run.status) : Json(nullptr);
+  object["outcome"] = ending_word(run.ending);
+  object["metrics"] = make_values_object(session, index);
+  if (count_layouts(session, run.command) > 1) object["layout"] = run.layout + 1;
   for (const Parameter& parameter : command.parameters)
-    line["parameters"][parameter.name] = parameter.value;
-  return line;
+    object["parameters"][parameter.name] = parameter.value;
+  return object;
 }
 
 /// Writes a line with a JSON object for each run in Recording::runs.

@@ -49,10 +49,22 @@ void put_value(JsonWriter& json, std::string_view key, const Value& value) {
   json.put_filled(key, [&](Json& to) { encode(value, to); });
 }
 
+/// True for a std::optional.
+template <typename Value>
+concept IsOptional = requires(const Value& value) {
+  value.has_value();
+};
+
+/// True for a std::map.
+template <typename Value>
+concept IsMap = requires {
+  typename Value::mapped_type;
+};
+
 /// True if a value is not empty, and not what it is without being set.
 template <typename Value>
 bool is_set(const Value& value, const Value& unset) {
-  if constexpr (requires { value.has_value(); })
+  if constexpr (IsOptional<Value>)
     return value.has_value();
   else if constexpr (requires { value.empty(); })
     return !value.empty();
@@ -145,7 +157,7 @@ using WidestInteger = std::conditional_t<std::is_signed_v<Integer>, std::int64_t
 
 template <typename Value>
 void encode(const Value& value, Json& to) {
-  // A type may match several cases, of which the first counts. `to` is null at first.
+  // `to` is null at first. If a type matches several of these cases, the first one counts.
   if constexpr (HasFields<Value>) {
     // A struct whose fields are listed by a describe_fields().
     make_object(to);
@@ -158,11 +170,10 @@ void encode(const Value& value, Json& to) {
     encode_value(static_cast<WidestInteger<Value>>(value), to);
   } else if constexpr (std::is_enum_v<Value>) {
     encode_word(word_of(value), to);
-  } else if constexpr (requires { value.has_value(); }) {
-    // A std::optional without value stays null.
+  } else if constexpr (IsOptional<Value>) {
+    // A missing value leaves `to` null.
     if (value) encode(*value, to);
-  } else if constexpr (requires { typename Value::mapped_type; }) {
-    // A std::map.
+  } else if constexpr (IsMap<Value>) {
     make_object(to);
     for (const auto& [key, item] : value) encode(item, add_member(to, key));
   } else {
@@ -202,8 +213,8 @@ bool decode_word(const ParsedJson& json, Enum& value) {
 
 template <typename Value>
 bool decode(const ParsedJson& json, Value& value) {
-  // The cases are those of encode(), in the same order. A type may match several, of which the
-  // first counts. The result is false if the JSON is of another type than `value`.
+  // The cases are those of encode(), in the same order. If a type matches several, the first one
+  // counts. The result is false if the JSON is of another type than `value`.
   if constexpr (HasFields<Value>) {
     return decode_fields(json, value);
   } else if constexpr (requires { decode_value(json, value); }) {
@@ -213,12 +224,12 @@ bool decode(const ParsedJson& json, Value& value) {
     return decode_integer(json, value);
   } else if constexpr (std::is_enum_v<Value>) {
     return decode_word(json, value);
-  } else if constexpr (requires { value.has_value(); }) {
-    // A std::optional. JSON of another type counts as a missing value, which is no failure.
+  } else if constexpr (IsOptional<Value>) {
+    // JSON of another type counts as a missing value, which is no failure.
     if (!decode(json, value.emplace())) value.reset();
     return true;
-  } else if constexpr (requires { typename Value::mapped_type; }) {
-    // A std::map, without the members that are of another type.
+  } else if constexpr (IsMap<Value>) {
+    // The map gets no entry for a member that is of another type.
     return for_each_member(json, [&](const std::string& key, const ParsedJson& item) {
       if (!decode(item, value[key])) value.erase(key);
     });

@@ -138,32 +138,35 @@ Result<RoundValues> read_values_of_path(const ParsedJson& row, std::size_t round
   return sampled_time != nullptr ? read_values(*sampled_time, rounds) : RoundValues();
 }
 
-/// Reads the call paths of sampled runs. A call path is stored as its last frame (a function's
-/// name) and the index of its caller's path, so the paths form a tree. `rounds`: number of rounds
-/// of the sampled time.
+/// Reads the call paths of sampled runs. A call path is stored as the index of its last frame,
+/// which is a function's name, and the index of its caller's path. So the paths form trees.
+/// `rounds`: number of rounds in which time was sampled.
 Result<PathTable> read_paths(const ParsedJson& functions, std::size_t rounds) {
   const Result<std::vector<std::string>> frame_names = read_frame_names(functions);
   if (!frame_names) return frame_names.error();
 
   PathTable paths;
-  std::vector<std::uint32_t> frame_counts;  // by path
+  std::vector<std::uint32_t> frame_counts;  // number of frames of each path, by its index
   for (const ParsedJson& row : items_in(functions, kPaths)) {
-    const auto frame = read_index(member(row, kFrame), frame_names->size());
-    if (!frame) return damaged();
+    const auto frame_index = read_index(member(row, kFrame), frame_names->size());
+    if (!frame_index) return damaged();
 
     const auto caller = read_caller(row, paths.size());
     if (!caller) return damaged();
 
-    frame_counts.push_back(*caller == kNoCaller ? 1 : frame_counts[*caller] + 1);
+    const bool has_caller = *caller != kNoCaller;
+    frame_counts.push_back(has_caller ? frame_counts[*caller] + 1 : 1);
     if (frame_counts.back() > kMaxFrames)
       return Error{fmt::format("has a call path of more than {} frames", kMaxFrames),
                    "export it again with lauka, whose paths are shorter"};
 
     auto values = read_values_of_path(row, rounds);
     if (!values) return values.error();
-    const bool was_added =
-        paths.add_path(*caller, (*frame_names)[*frame], *std::move(values), rounds);
-    if (!was_added) return damaged();
+    const std::string& frame_name = (*frame_names)[*frame_index];
+
+    // Each path is stored once.
+    const bool is_new = paths.add_path(*caller, frame_name, *std::move(values), rounds);
+    if (!is_new) return damaged();
   }
 
   return paths;
@@ -206,8 +209,9 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
   json.close();
 }
 
-// Metrics that are known by function are under "metrics", with their numbers of rounds. The
-// functions' values, one for each round, are under "rows".
+// The file has, under "metrics", the number of rounds of each metric that was measured by function.
+// Under "rows", it has the values of each function, one for each round. Returns an empty table if
+// `object` has no functions.
 Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view key) {
   FunctionTable table;
   const ParsedJson* functions = object_in(object, key);
@@ -223,12 +227,12 @@ Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view 
   for (const ParsedJson& row : items_in(*functions, kRows))
     if (auto added = add_function(row, table); !added) return added.error();
 
-  // Only sampled runs, which have this metric, can have call paths.
-  const std::size_t sampled_time = table.find(kSampledTime);
-  const bool was_sampled = sampled_time < table.metrics.size();
+  // Only sampled runs can have call paths.
+  const std::size_t sampled_time_index = table.find(kSampledTime);
+  const bool was_sampled = sampled_time_index < table.metrics.size();
   if (!was_sampled) return table;
 
-  auto paths = read_paths(*functions, table.metrics[sampled_time].rounds);
+  auto paths = read_paths(*functions, table.metrics[sampled_time_index].rounds);
   if (!paths) return paths.error();
   table.paths = *std::move(paths);
   return table;

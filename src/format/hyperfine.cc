@@ -98,14 +98,10 @@ std::string infer_pattern(const Command& command) {
   return pattern;
 }
 
-using PatternsByTypedIndex = std::map<std::size_t, InferredPattern>;
-
-/// Sets from which typed command each command with parameters comes. Returns the patterns of the
-/// typed commands.
-PatternsByTypedIndex infer_typed_indices(std::vector<Command>& commands) {
+/// Sets from which typed command each command with parameters comes.
+void infer_typed_indices(std::vector<Command>& commands) {
   using ParameterValues = std::vector<std::pair<std::string, std::string>>;
   std::map<ParameterValues, std::size_t> command_counts;
-  PatternsByTypedIndex patterns;
   for (Command& command : commands) {
     if (command.parameters.empty()) continue;
 
@@ -115,10 +111,20 @@ PatternsByTypedIndex infer_typed_indices(std::vector<Command>& commands) {
     for (const Parameter& parameter : command.parameters)
       values.emplace_back(parameter.name, parameter.value);
     command.typed_command_index = command_counts[values]++;
+  }
+}
 
+using PatternsByTypedIndex = std::map<std::size_t, InferredPattern>;
+
+/// Returns the patterns of the typed commands that have parameters.
+PatternsByTypedIndex infer_patterns(const std::vector<Command>& commands) {
+  PatternsByTypedIndex patterns;
+  for (const Command& command : commands) {
+    if (command.parameters.empty()) continue;
     const std::string text = infer_pattern(command);
-    InferredPattern& pattern =
-        patterns.try_emplace(command.typed_command_index, InferredPattern{text}).first->second;
+    const auto [entry, is_new] =
+        patterns.try_emplace(command.typed_command_index, InferredPattern{text});
+    InferredPattern& pattern = entry->second;
     if (pattern.text != text) pattern.fits_all_commands = false;
   }
   return patterns;
@@ -133,34 +139,36 @@ std::string write_parameters(const std::vector<Parameter>& parameters) {
 
 }  // namespace
 
-HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs,
+// `run_count`: number of the result's wall times.
+HyperfineResult read_hyperfine_result(const ParsedJson& json, std::size_t run_count,
                                       const RunLists& lists) {
   // A list that does not have an item for each run is not used, because it does not say which
   // item belongs to which run.
   const auto find_list_of_all_runs = [&](std::string_view key) {
-    const NumberList* list = lists.numbers_in(result, key);
-    return list != nullptr && list->size() == runs ? list : nullptr;
+    const NumberList* list = lists.numbers_in(json, key);
+    return list != nullptr && list->size() == run_count ? list : nullptr;
   };
 
-  // Schema 2 has a measurement for each run, an object with all its values. Files of 1.x have only
-  // a few lists and means, which are used if the measurements have nothing but wall times.
-  HyperfineResult read;
-  const bool has_measurements = add_measurements(lists.measurements_in(result), runs, read);
-  if (read.metrics.empty())
-    add_listed_values(result, find_list_of_all_runs("memory_usage_byte"), read.metrics);
+  // Files of schema 2 have a measurement for each run, an object with all its values. Files of 1.x
+  // have a few lists and means, which are also used if the measurements have only wall times.
+  HyperfineResult result;
+  const bool has_measurements = add_measurements(lists.measurements_in(json), run_count, result);
+  if (result.metrics.empty())
+    add_listed_values(json, find_list_of_all_runs("memory_usage_byte"), result.metrics);
 
-  // The measurements have the exit statuses, too.
-  const NumberList* codes = find_list_of_all_runs("exit_codes");
-  if (!has_measurements && codes != nullptr) read.statuses = read_statuses(*codes);
-  read.parameters = read_parameters(result);
-  return read;
+  // Measurements include the exit statuses, so only files without them need the list.
+  const NumberList* exit_codes = find_list_of_all_runs("exit_codes");
+  if (!has_measurements && exit_codes != nullptr) result.statuses = read_statuses(*exit_codes);
+  result.parameters = read_parameters(json);
+  return result;
 }
 
-// hyperfine runs a typed command such as "sleep {n}" with each value of its parameter, but its file
-// lists only the filled commands: "sleep 1", "sleep 2". This finds out which of them come from the
-// same typed command.
+// hyperfine runs a typed command such as "sleep {n}" with each value of its parameter. Its file
+// lists only the filled commands, such as "sleep 1" and "sleep 2", and does not say which of them
+// come from the same typed command.
 void infer_typed_indices_and_names(std::vector<Command>& commands) {
-  const PatternsByTypedIndex patterns = infer_typed_indices(commands);
+  infer_typed_indices(commands);
+  const PatternsByTypedIndex patterns = infer_patterns(commands);
   std::map<std::string, std::size_t> name_counts;
   for (const Command& command : commands) ++name_counts[command.name];
 

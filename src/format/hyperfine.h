@@ -48,8 +48,8 @@ struct HyperfineResult {
   std::vector<Parameter> parameters{};
 };
 
-/// Reads a hyperfine result with `runs` wall times. Invalid measurements count as missing.
-HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs,
+/// Reads a hyperfine result with `run_count` wall times. Invalid measurements count as missing.
+HyperfineResult read_hyperfine_result(const ParsedJson& json, std::size_t run_count,
                                       const RunLists& lists);
 
 /// Sets Command::typed_command_index of hyperfine's commands, and Command::unfilled_name of

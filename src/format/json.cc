@@ -82,26 +82,38 @@ void put_measurement(JsonWriter& json, const Results& results, const MetricIndic
   json.close();
 }
 
-/// Returns the summaries of hyperfine's metrics that have a value in each of the `runs` timed runs.
-Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
-  Json all = Json::object();
-  for (const HyperfineMetric& name : kHyperfineMetrics) {
-    const MetricResult* row =
-        metric_result_of(command, find_metric(results.session.metrics, name.our_role));
-    if (row == nullptr || !row->summary || row->summary->count != runs) continue;
-    // Values of counting runs do not belong to the timed runs, even if there are equally many runs.
-    if (results.session.metrics[row->metric_index].kind != RoundKind::Timed) continue;
-    const stats::Summary& summary = *row->summary;
-    Json& there = all[std::string(name.hyperfine_key)];
-    there["unit"] = name.unit.empty() ? "count" : name.unit;
-    there["count"] = summary.count;
-    there["mean"] = summary.mean;
-    there["stddev"] = json_number(summary.stddev());
-    there["median"] = summary.median;
-    there["min"] = summary.min;
-    there["max"] = summary.max;
+/// Returns the summary of a command's metric; a null pointer if not each of its `timed_run_count`
+/// timed runs has a value.
+const stats::Summary* find_summary_of_timed_runs(const Results& results,
+                                                 const CommandResult& command, Role role,
+                                                 std::size_t timed_run_count) {
+  const MetricResult* row = metric_result_of(command, find_metric(results.session.metrics, role));
+  if (row == nullptr || !row->summary || row->summary->count != timed_run_count) return nullptr;
+
+  // There may be as many counting runs as timed runs, so the number of values does not suffice.
+  const bool is_of_timed_runs = results.session.metrics[row->metric_index].kind == RoundKind::Timed;
+  return is_of_timed_runs ? &*row->summary : nullptr;
+}
+
+/// Returns the summaries of those of hyperfine's metrics that have a value in each timed run.
+Json summaries_json(const Results& results, const CommandResult& command,
+                    std::size_t timed_run_count) {
+  Json summaries = Json::object();
+  for (const HyperfineMetric& metric : kHyperfineMetrics) {
+    const stats::Summary* summary =
+        find_summary_of_timed_runs(results, command, metric.our_role, timed_run_count);
+    if (summary == nullptr) continue;
+
+    Json& json = summaries[std::string(metric.hyperfine_key)];
+    json["unit"] = metric.unit.empty() ? "count" : metric.unit;
+    json["count"] = summary->count;
+    json["mean"] = summary->mean;
+    json["stddev"] = json_number(summary->stddev());
+    json["median"] = summary->median;
+    json["min"] = summary->min;
+    json["max"] = summary->max;
   }
-  return all;
+  return summaries;
 }
 
 constexpr int kHyperfineSchema = 2;
@@ -118,10 +130,13 @@ void put_name_and_role(JsonWriter& json, const Results& results, std::size_t com
   if (is_compared && !session.reference.is_candidate(command)) json.put("is_reference", true);
 }
 
-/// Writes the lists of hyperfine 1.x, which have an item for each of `runs`.
+/// Writes the lists of hyperfine 1.x, which have an item for each of `runs`. These are the indices
+/// of the runs that have a wall time.
 void put_lists_of_runs(JsonWriter& json, const Results& results,
                        const std::vector<std::size_t>& runs) {
   const Recording& session = results.session;
+
+  // `metric` may be missing only if there are no runs. The list is empty then.
   const auto put_values_of_runs = [&](std::string_view key, std::optional<std::size_t> metric) {
     json.list(key, runs.size(), [&](std::size_t i, std::string& to) {
       add_sample(read_value(results, runs[i], metric), session.metrics[*metric].unit, to);
@@ -129,7 +144,7 @@ void put_lists_of_runs(JsonWriter& json, const Results& results,
   };
   put_values_of_runs("times", find_metric(session.metrics, Role::WallTime));
 
-  // A list with gaps would not match the list of times.
+  // The peaks of memory are written only if each run has one, so that they match the times.
   const auto peak_rss = find_metric(session.metrics, Role::PeakRss);
   const bool is_peak_of_all_runs_known = std::ranges::all_of(
       runs, [&](std::size_t run) { return read_value(results, run, peak_rss).has_value(); });
@@ -166,7 +181,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   for (const Parameter& parameter : results.session.commands[command].parameters)
     parameters[parameter.name]["value"] = parameter.value;
   if (!parameters.is_null()) json.put("parameters", parameters);
-  json.put("summary", summary_json(results, results.commands[command], runs.size()));
+  json.put("summary", summaries_json(results, results.commands[command], runs.size()));
 }
 
 void put_results(JsonWriter& json, const Results& results) {
@@ -228,24 +243,25 @@ Result<ParsedJson> take_document_of_benchmark(const ParsedJson& document, const 
   return alone;
 }
 
-/// Reads a suite as one document for each benchmark.
+/// Reads the file of a suite: makes a document of each benchmark, and reads it like the file of a
+/// single session.
 Result<FileSessions> read_suite(ParsedJson document, RunLists& run_lists) {
   FileSessions file;
   file.suite_error_rate =
       value_in(kErrorRateWords, text_in(part_in(document, "lauka"), "gates_control"));
 
-  // Each benchmark gets a copy of what the file says about the session, so the list of all
-  // benchmarks is taken out of it first.
+  // The document of each benchmark gets a copy of `session_json`. So the list of all benchmarks is
+  // taken out first.
   ParsedJson session_json = std::move(document["lauka"]);
   ParsedJson benchmarks_json = std::move(session_json["benchmarks"]);
   session_json.erase("benchmarks");
   auto results_by_name = take_results_by_benchmark(document);
 
   for (ParsedJson& benchmark_json : benchmarks_json) {
-    auto alone =
+    auto benchmark_document =
         take_document_of_benchmark(document, session_json, benchmark_json, results_by_name);
-    if (!alone) return alone.error();
-    auto session = read_session_document(*std::move(alone), run_lists);
+    if (!benchmark_document) return benchmark_document.error();
+    auto session = read_session_document(*std::move(benchmark_document), run_lists);
     if (!session) return session.error();
     session->benchmark = text_in(benchmark_json, "name");
     file.benchmarks.push_back(*std::move(session));
@@ -258,14 +274,27 @@ Result<FileSessions> read_suite(ParsedJson document, RunLists& run_lists) {
   return file;
 }
 
+/// Writes what readers of hyperfine's JSON do not know about the session.
+void put_lauka_session(JsonWriter& json, const Report& report) {
+  const Results& first_benchmark = report.benchmarks.front();
+  json.open("lauka", '{');
+  put_session_members(json, first_benchmark, report.complete());
+
+  // A suite lists its benchmarks. The members of a single benchmark follow those of the session.
+  if (report.is_suite())
+    put_suite(json, report);
+  else
+    put_lauka_benchmark(json, first_benchmark);
+  json.close();
+}
+
 }  // namespace
 
 // The file is one that readers of hyperfine's JSON understand. What they do not know is under
 // "lauka", in each command's result and at the end.
 void write_json(const Report& report, const Sink& sink) {
-  // All benchmarks of a suite were measured in one session, so its circumstances are in each.
-  const Results& first = report.benchmarks.front();
-  const Circumstances& circumstances = first.session.circumstances;
+  // All benchmarks of a suite were measured in one session, so they have the same circumstances.
+  const Circumstances& circumstances = report.benchmarks.front().session.circumstances;
   const Machine& machine = circumstances.machine;
   JsonWriter json(sink);
 
@@ -281,15 +310,7 @@ void write_json(const Report& report, const Sink& sink) {
   for (const Results& results : report.benchmarks) put_results(json, results);
   json.close();
 
-  // A suite lists its benchmarks. The members of a single benchmark follow those of the session.
-  json.open("lauka", '{');
-  put_session_members(json, first, report.complete());
-  if (report.is_suite())
-    put_suite(json, report);
-  else
-    put_lauka_benchmark(json, first);
-  json.close();
-
+  put_lauka_session(json, report);
   json.close();
 }
 

@@ -75,8 +75,9 @@ Ending read_ending(const ParsedJson& run, const std::optional<int>& status) {
 
 }  // namespace
 
-// A list with a number for each run is long, so it takes little more than the 64 bits of each
-// number. Anything else, which only damaged files have, is moved to others_ as JSON.
+// A list with a number for each run is long, so little more than the 64 bits of a number is kept. A
+// null is a missing value. Any other JSON, which only damaged files have, is moved to others_.
+// Returns true if the item was moved.
 bool NumberList::take(ParsedJson& item) {
   const std::size_t index = bits_.size();
   std::uint64_t bits = 0;
@@ -248,13 +249,17 @@ std::uint32_t layout_of_number(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number, 1, kMaxLayouts) - 1);
 }
 
+// A run that does not say its position among the session's runs gets the default one.
 ListedRun read_listed_run(const ParsedJson& run, std::size_t default_position) {
-  // The file counts from 1, and lauka from 0.
-  ListedRun listed{.position = unsigned_in(run, "run").value_or(default_position + 1) - 1};
+  // Numbers in the file begin at 1, and indices at 0.
+  const auto index_in = [&](std::string_view key, std::size_t default_index) {
+    return unsigned_in(run, key).value_or(default_index + 1) - 1;
+  };
+  ListedRun listed{.position = index_in("run", default_position)};
   RunRow& row = listed.row;
 
-  row.round = unsigned_in(run, "round").value_or(1) - 1;
-  row.pass = unsigned_in(run, "pass").value_or(1) - 1;
+  row.round = index_in("round", 0);
+  row.pass = index_in("pass", 0);
   row.kind = value_in(kKindWords, text_in(run, "kind"));
   row.layout = layout_of_number(unsigned_in(run, "layout").value_or(1));
 
@@ -265,6 +270,8 @@ ListedRun read_listed_run(const ParsedJson& run, std::size_t default_position) {
 
   row.instruction_coverage = number_in(run, "coverage");
   row.wall_seconds = number_in(run, metric_name_of(Role::WallTime)).value_or(0.0);
+
+  // Each detail of a run is a member under a key of its own.
   for_each_detail(row.details, FieldDecoder(run));
   row.own_process_counts = read_own_counts(run);
   return listed;

@@ -50,7 +50,7 @@ void SavedRuns::sort() {
   runs_.reorder(order);
 }
 
-Runs SavedRuns::take(const std::vector<Metric>& metrics) {
+Runs SavedRuns::take_in_session_order(const std::vector<Metric>& metrics) {
   runs_.set_metrics(metrics);
   enter_bounds(metrics);
   sort();

@@ -32,7 +32,7 @@ class SavedRuns {
   }
 
   /// Returns the runs in the order of the session. `metrics`: of the session.
-  Runs take(const std::vector<Metric>& metrics);
+  Runs take_in_session_order(const std::vector<Metric>& metrics);
 
  private:
   void enter_bounds(const std::vector<Metric>& metrics);

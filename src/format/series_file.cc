@@ -135,7 +135,7 @@ bool add_line(const std::string& line, CandidateSeries& series) {
   return series.reservations.back().number == series.reservations.size();
 }
 
-Error damaged(std::size_t line_number) {
+Error make_error_about_line(std::size_t line_number) {
   if (line_number == 1)
     return {"is not a series that this version of lauka knows", "name another file, or a new one"};
   return {fmt::format("is damaged in line {}", line_number),
@@ -150,8 +150,8 @@ bool may_be_series(std::string_view text) {
 
 }  // namespace
 
-// Each line ends with a seal, a checksum of this line and all lines before it. A kill or a full
-// disk can leave the last line unfinished, which is no damage.
+// Each line ends with a seal, a checksum of this line and all lines before it. The last line may be
+// unfinished, because lauka was killed or the disk was full. That does not count as damage.
 Result<SeriesFile> read_series(std::string_view text) {
   SeriesFile file;
   std::size_t line_number = 0;
@@ -165,15 +165,17 @@ Result<SeriesFile> read_series(std::string_view text) {
     }
 
     ++line_number;
-    const auto line = file.seals.open_json(rest.substr(0, end));  // nullopt if the seal is wrong
-    if (!line || !add_line(*line, file.series)) return damaged(line_number);
+    const auto unsealed_line = file.seals.open_json(rest.substr(0, end));
+    const bool is_seal_right = unsealed_line.has_value();
+    if (!is_seal_right || !add_line(*unsealed_line, file.series))
+      return make_error_about_line(line_number);
     file.bytes_of_whole_lines += end + 1;
   }
 
   // A file that is nothing but an unfinished line may be of another program. lauka would overwrite
   // it, so it is refused unless it begins as a series does.
   const bool has_only_unfinished_line = file.has_unfinished_line && line_number == 0;
-  if (has_only_unfinished_line && !may_be_series(text)) return damaged(1);
+  if (has_only_unfinished_line && !may_be_series(text)) return make_error_about_line(1);
   return file;
 }
 

@@ -125,9 +125,8 @@ void add_notes(const std::vector<Note>& notes, StoredFindings& stored) {
   }
 }
 
-/// Collects what follows the baseline in the file: what was measured (metrics, events) and what was
-/// found by it (comparisons, verdicts, warnings). A file names metrics and commands instead of
-/// their indices.
+/// Collects the members that follow the baseline in the file: what was measured, such as metrics
+/// and events, and what was found, such as comparisons, verdicts and warnings.
 StoredFindings make_stored_findings(const Results& results) {
   const Recording& session = results.session;
   const EventSet& events = session.setting.events;
@@ -144,8 +143,8 @@ StoredFindings make_stored_findings(const Results& results) {
                         .warnings = report::make_warning_texts(results)};
   add_notes(session.notes, stored);
   for (const Pass& pass : events.passes) stored.pass_kinds.push_back(pass.kind);
-  if (const auto& run = session.session_ending_run)
-    stored.failed_run = StoredFailedRun{*run, session.commands[run->command].name};
+  if (const auto& failed_run = session.session_ending_run)
+    stored.failed_run = StoredFailedRun{*failed_run, session.commands[failed_run->command].name};
   return stored;
 }
 
@@ -235,15 +234,16 @@ std::optional<std::chrono::minutes> parse_offset(std::string_view zone) {
   return zone.front() == '-' ? -offset : offset;
 }
 
-/// Writes a metric's values in the runs of a command's reference, which is in the baseline. Writes
-/// nothing if it has none. `metric_index`: in this session.
+/// Writes a metric's values in the runs of a command's reference, which is a command of the
+/// baseline. Writes nothing if there are no values. `metric_index`: in this session.
 void put_values_of_reference(JsonWriter& json, const Recording& session, std::size_t command,
                              std::size_t metric_index) {
   const Metric& metric = session.metrics[metric_index];
-  const Series series = make_series(session, metric_index, pair_of(session, command).reference);
+  const std::size_t reference = pair_of(session, command).reference;
+  const Series series = make_series(session, metric_index, reference);
   const std::vector<double>& values = series.values;
 
-  // A percentile is computed from the values of another metric, which are written for that one.
+  // A percentile has no values of its own. It is computed from those of another metric.
   if (values.empty() || metric.percentile) return;
 
   json.open(metric.name, '{');
@@ -259,8 +259,35 @@ void put_values_of_reference(JsonWriter& json, const Recording& session, std::si
   json.close();
 }
 
-/// Writes what was used of the baseline, an earlier session with which this one was compared; null
-/// without one. Each list has an element for each command of this session, about its reference.
+/// Writes a list with an object for each command of this session: the values of its reference.
+void put_samples_of_baseline(JsonWriter& json, const Recording& session) {
+  json.open("samples", '[');
+  for (std::size_t command = 0; command < session.commands.size(); ++command) {
+    json.open('{');
+    for (std::size_t metric = 0; metric < session.metrics.size(); ++metric)
+      put_values_of_reference(json, session, command, metric);
+    json.close();
+  }
+  json.close();
+}
+
+/// Writes a list with an object for each command of this session: the functions of its reference.
+/// Writes nothing if the baseline has no functions.
+void put_functions_of_baseline(JsonWriter& json, const Baseline& baseline) {
+  const std::vector<FunctionTable>& function_tables = baseline.session->function_tables;
+  if (function_tables.empty()) return;
+
+  json.open("functions", '[');
+  for (const std::size_t reference : baseline.reference_places) {
+    json.open('{');
+    put_functions(json, "functions", function_tables[reference]);
+    json.close();
+  }
+  json.close();
+}
+
+/// Writes what was used of the baseline, an earlier session with which this one was compared.
+/// Writes null if there is no baseline.
 void put_baseline(JsonWriter& json, const Results& results) {
   const Recording& session = results.session;
   const auto& baseline = session.reference.baseline;
@@ -271,27 +298,8 @@ void put_baseline(JsonWriter& json, const Results& results) {
 
   json.open("baseline", '{');
   put_fields(json, make_stored_baseline(results, *baseline));
-
-  json.open("samples", '[');
-  for (std::size_t command = 0; command < session.commands.size(); ++command) {
-    json.open('{');
-    for (std::size_t metric = 0; metric < session.metrics.size(); ++metric)
-      put_values_of_reference(json, session, command, metric);
-    json.close();
-  }
-  json.close();
-
-  const std::vector<FunctionTable>& function_tables = baseline->session->function_tables;
-  if (!function_tables.empty()) {
-    json.open("functions", '[');
-    for (const std::size_t reference : baseline->reference_places) {
-      json.open('{');
-      put_functions(json, "functions", function_tables[reference]);
-      json.close();
-    }
-    json.close();
-  }
-
+  put_samples_of_baseline(json, session);
+  put_functions_of_baseline(json, *baseline);
   json.close();
 }
 

@@ -260,26 +260,30 @@ struct StoredPlan {
   std::optional<SeriesPlace> series{};
 };
 
+/// The words of the shell's command line are stored as one quoted text; null without a shell.
+template <typename Visitor>
+void describe_shell(Visitor& visit, std::vector<std::string>& shell) {
+  visit.as(
+      "shell", [&] { return shell.empty() ? std::nullopt : std::optional(shell_quoted(shell)); },
+      [&](const std::optional<std::string>& text) {
+        if (auto words = split_words(text.value_or(""))) shell = *std::move(words);
+      });
+}
+
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredPlan& of) {
   // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
+  constexpr std::uint32_t default_jobs = 1;
   Setting& setting = of.setting;
   visit.if_set("sessions", of.sessions);
   visit("order", setting.order);
   visit("order_for_hooks", setting.order_for_hooks);
   visit("seed", setting.seed);
-
-  // The words of the shell are stored as one quoted text; null without a shell.
-  visit.as(
-      "shell",
-      [&] { return of.shell.empty() ? std::nullopt : std::optional(shell_quoted(of.shell)); },
-      [&](const std::optional<std::string>& text) {
-        if (auto words = split_words(text.value_or(""))) of.shell = *std::move(words);
-      });
+  describe_shell(visit, of.shell);
 
   visit("warmup_runs", setting.warmup_runs);
   visit.if_set("until", setting.until);
-  visit.if_set("jobs", setting.jobs, 1U);
+  visit.if_set("jobs", setting.jobs, default_jobs);
   describe_layouts(visit, setting.layouts);
   visit.if_set("region", setting.measures_region);
   visit("stop", setting.stop);
@@ -399,7 +403,7 @@ void describe_fields(Visitor& visit, Metric& of) {
   describe_percentile(visit, of);
   describe_display(visit, of);
 
-  // How the metric was measured is left out if it is unknown.
+  // The method by which the metric was measured is left out if it is unknown.
   visit.if_set("engine", of.method.engine);
   visit.if_set("sampled", of.method.sampled);
 }
@@ -520,20 +524,25 @@ void describe_delta(Visitor& visit, gate::Verdict& verdict) {
       [&](const auto& fractions) { set_fractions(verdict.delta, fractions); });
 }
 
+/// How far the limit could be moved towards the estimate before a test's answer would change. The
+/// list has this bound of the rank test, and then that of the test of the mean.
+template <typename Visitor>
+void describe_decision_bounds(Visitor& visit, gate::DecisionBounds& of) {
+  visit.as(
+      "decision_bounds",
+      [&] {
+        return std::vector{of.ranks, of.mean};
+      },
+      [&](const auto& bounds) {
+        if (bounds.size() == 2) of = {.ranks = bounds[0], .mean = bounds[1]};
+      });
+}
+
 /// The evidence: p-values, the error that this look could spend, the test that decided, and what a
 /// new session would need to decide.
 template <typename Visitor>
 void describe_evidence(Visitor& visit, gate::Verdict& verdict) {
-  // For each of the two tests: the limit closest to the estimate with which it would have decided
-  // the same.
-  visit.as(
-      "decision_bounds",
-      [&] {
-        return std::vector{verdict.bounds.ranks, verdict.bounds.mean};
-      },
-      [&](const auto& bounds) {
-        if (bounds.size() == 2) verdict.bounds = {.ranks = bounds[0], .mean = bounds[1]};
-      });
+  describe_decision_bounds(visit, verdict.bounds);
   visit("p_fail", verdict.p_value_of_fail);
   visit("p_pass", verdict.p_value_of_pass);
   visit("level", verdict.spendable_error);
@@ -564,7 +573,8 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   visit("metric", of.metric);
   describe_condition(visit, of);
 
-  // A gate may be judged several times while the session is measured. A look is such a judgement.
+  // A gate may be judged at several looks while the session is measured. `look` is the number of
+  // the look that gave the answer.
   visit("command", verdict.candidate);
   visit("name", of.name);
   visit("rounds", verdict.rounds);
@@ -818,7 +828,7 @@ void describe_fields(Visitor& visit, StoredCommand& of) {
   visit.if_set("parameters", command.parameters);
   visit("shell_overhead", of.shell_overhead);
 
-  // How the runs ended is stored among the members of the command.
+  // The endings of the runs have no object of their own. They are members of the command.
   describe_fields(visit, of.endings);
 }
 
@@ -891,6 +901,20 @@ struct StoredMetric {
   std::optional<StoredPercentile> percentile{};
 };
 
+/// The statistics of a metric's values. Their values are missing if there is no summary.
+template <typename Visitor>
+void describe_statistics(Visitor& visit, const std::optional<stats::Summary>& summary) {
+  for (const Statistic& statistic : kStatistics) {
+    // Each statistic is a member of the summary, or a member function, and has a type of its own.
+    const auto show_statistic = [&](auto member) {
+      using Value = decltype(std::optional(std::invoke(member, *summary)));
+      visit.written(statistic.key,
+                    [&] { return summary ? Value(std::invoke(member, *summary)) : std::nullopt; });
+    };
+    std::visit(show_statistic, statistic.value);
+  }
+}
+
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredMetric& of) {
   // core/fields.h explains the calls of `visit`, which writes, reads or checks the fields.
@@ -898,18 +922,7 @@ void describe_fields(Visitor& visit, StoredMetric& of) {
   visit("unit", of.unit);
   visit("runs", row.runs);
   visit.written("mean", [&] { return row.mean(); });
-
-  // Each statistic is a member of the summary, or a member function, and has a type of its own.
-  // Without a summary, its value is missing.
-  for (const Statistic& statistic : kStatistics) {
-    const auto show_statistic = [&](auto member) {
-      using Value = decltype(std::optional(std::invoke(member, *row.summary)));
-      visit.written(statistic.key, [&] {
-        return row.summary ? Value(std::invoke(member, *row.summary)) : std::nullopt;
-      });
-    };
-    std::visit(show_statistic, statistic.value);
-  }
+  describe_statistics(visit, row.summary);
 
   visit("doubtful", row.is_probably_uncounted);
   visit("at_most", row.largest_bound_of_runs);

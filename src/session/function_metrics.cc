@@ -20,8 +20,9 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
+/// A metric of one function that is to be added to a session.
 struct AddedMetric {
-  std::size_t base = 0;
+  std::size_t base_index = 0;  ///< index of the metric of all functions
   std::string name{};
   std::string function{};
   bool is_total = false;  ///< true: the function's sampled time with what it called
@@ -87,7 +88,8 @@ void set_values(std::span<const AddedMetric> added, const WantedFunctions& wante
   for (std::size_t c = 0; c < session.function_tables.size(); ++c) {
     std::vector<RoundRuns> rounds;
     rounds.reserve(added.size());
-    for (const AddedMetric& metric : added) rounds.push_back(find_rounds(session, c, metric.base));
+    for (const AddedMetric& metric : added)
+      rounds.push_back(find_rounds(session, c, metric.base_index));
 
     const auto sums = sum_by_round(added, wanted, session.function_tables[c], rounds);
     for (std::size_t i = 0; i < added.size(); ++i)
@@ -97,7 +99,8 @@ void set_values(std::span<const AddedMetric> added, const WantedFunctions& wante
 }
 
 /// Lists the metrics "METRIC@FUNCTION" of gates that the session lacks but can compute.
-std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Recording& session) {
+std::vector<AddedMetric> list_metrics_to_add(std::span<const Condition> gates,
+                                             const Recording& session) {
   std::vector<AddedMetric> added;
   std::set<std::string_view> names;
   for (const Condition& gate : gates) {
@@ -169,7 +172,7 @@ bool is_always_zero(const Series& series) {
 /// Returns the metric of a function. It is like that of all functions, but no event counts it
 /// alone.
 Metric make_function_metric(const AddedMetric& added, const std::vector<Metric>& metrics) {
-  Metric metric = metrics[added.base];
+  Metric metric = metrics[added.base_index];
   metric.name = added.name;
   metric.event.reset();
 
@@ -183,24 +186,24 @@ Metric make_function_metric(const AddedMetric& added, const std::vector<Metric>&
 
 // Lets gates on functions be judged for saved sessions, which have tables of functions but may lack
 // the metric of a single function.
-Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
+Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack_functions,
                                   Recording& session) {
   if (session.function_tables.empty()) return {};
-  const std::vector<AddedMetric> added_metrics = list_added(gates, session);
-  if (added_metrics.empty()) return {};
+  const std::vector<AddedMetric> metrics_to_add = list_metrics_to_add(gates, session);
+  if (metrics_to_add.empty()) return {};
 
   std::vector<std::string> functions;
-  functions.reserve(added_metrics.size());
-  for (const AddedMetric& added : added_metrics) functions.push_back(added.function);
-  if (!may_lack) {
-    auto unknown_function = find_unknown_function(functions, session.function_tables);
-    if (unknown_function) return *std::move(unknown_function);
+  functions.reserve(metrics_to_add.size());
+  for (const AddedMetric& metric : metrics_to_add) functions.push_back(metric.function);
+  if (!may_lack_functions) {
+    auto error = find_unknown_function(functions, session.function_tables);
+    if (error) return *std::move(error);
   }
 
   // The values are stored at the indices that the metrics get below.
-  set_values(added_metrics, WantedFunctions(functions), session);
-  for (const AddedMetric& added : added_metrics)
-    session.metrics.push_back(make_function_metric(added, session.metrics));
+  set_values(metrics_to_add, WantedFunctions(functions), session);
+  for (const AddedMetric& metric : metrics_to_add)
+    session.metrics.push_back(make_function_metric(metric, session.metrics));
   return {};
 }
 
@@ -240,8 +243,8 @@ gate::Hindrance find_missing_callers(const Recording& session, const gate::Verdi
 
 }  // namespace
 
-// A gate on a function that a command lacks would compare zeros that do not mean that the function
-// takes no time. The answer says that, and why, so that the gate is inconclusive.
+// All values of a function are 0 if a command lacks it, or if no sample has hit it. Such zeros do
+// not show that the function takes no time, so they are returned as an obstacle to the gate.
 gate::Hindrance find_missing_function(const Recording& session, const gate::Verdict& verdict,
                                       const Series& reference, const Series& candidate) {
   const Metric& metric = session.metrics[verdict.metric];
@@ -249,18 +252,17 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
   const bool is_of_function = metric.name.find(kFunctionSeparator) != std::string::npos;
   if (!is_sampled && !is_of_function) return {};
 
-  // A function that a command does not have is 0 in all of its runs. So is one that is so short
-  // that no sample has hit it.
   const bool uses_reference = verdict.condition.limit.needs_reference();
   const bool is_reference_zero = uses_reference && is_always_zero(reference);
   const bool is_candidate_zero = is_always_zero(candidate);
-  const bool has_no_sample = is_candidate_zero && (is_reference_zero || !uses_reference);
-  if (is_sampled && has_no_sample) return {.obstacle = gate::Obstacle::NoSamples};
+  const bool are_all_values_zero = is_candidate_zero && (is_reference_zero || !uses_reference);
+  if (is_sampled && are_all_values_zero) return {.obstacle = gate::Obstacle::NoSamples};
 
-  if (is_total_time_of_function(metric))
-    if (gate::Hindrance hindrance = find_missing_callers(session, verdict);
-        hindrance.obstacle != gate::Obstacle::None)
-      return hindrance;
+  // Total times are computed from call paths, of which many may lack the callers.
+  if (is_total_time_of_function(metric)) {
+    gate::Hindrance hindrance = find_missing_callers(session, verdict);
+    if (hindrance.obstacle != gate::Obstacle::None) return hindrance;
+  }
 
   const bool is_a_side_zero = is_reference_zero || is_candidate_zero;
   if (!is_of_function || !is_a_side_zero) return {};

@@ -17,9 +17,9 @@
 namespace lauka {
 
 /// Adds the metrics "EVENT@FUNCTION" that `gates` need to a session, if the session has the metric
-/// EVENT and values by function. Refuses a function that no command has, unless `may_lack` is true;
-/// then the function's values are 0.
-Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
+/// EVENT and values by function. Refuses a function that no command has, unless
+/// `may_lack_functions` is true; then the function's values are 0.
+Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack_functions,
                                   Recording& session);
 
 /// Returns NoFunction if the gate of `verdict` is on a function that a side does not have, and

@@ -313,8 +313,8 @@ void join_properties(const Recording& session, Recording& joined) {
 
 }  // namespace
 
-// In the plan, saved sessions look like one session that measured all their commands, so that they
-// are shown and judged in the same way.
+// The plan is that of one session with the commands of all saved sessions, so that they are shown
+// and judged like a session that is measured now.
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
   Plan plan;
   auto commands = make_named_commands(options.commands.names, sessions);
@@ -331,8 +331,8 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);
 
-  // A saved session may itself have been compared with a baseline, whose commands are its
-  // references.
+  // A saved session may have a baseline of its own. Then the references of its commands are in the
+  // baseline, and not among the commands of the session.
   const bool has_baseline = options.gates.baseline_file || !plan.reference.index_in_session(0);
   if (auto added = add_gates(options.gates.conditions, has_baseline, plan); !added)
     return added.error();
@@ -340,8 +340,12 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   return plan;
 }
 
+// Adds one session after the other to a session that has no runs at first.
 Recording join(std::vector<Recording>& sessions, const Plan& plan) {
   Recording joined = begin_joined(sessions, plan);
+
+  // A single session that was not joined earlier needs no list of the sessions that it comes from.
+  const bool are_several = sessions.size() > 1;
   CountsBefore before;
   for (Recording& session : sessions) {
     join_session_ending_run(session, before, joined);
@@ -350,15 +354,19 @@ Recording join(std::vector<Recording>& sessions, const Plan& plan) {
     join_runs(session, before, joined);
     join_notes(session, joined);
     join_properties(session, joined);
-    if (sessions.size() > 1 || !session.origins.empty()) add_origins(session, joined.origins);
+    const bool was_joined_earlier = !session.origins.empty();
+    if (are_several || was_joined_earlier) add_origins(session, joined.origins);
 
     before.commands += session.commands.size();
     before.passes += session.setting.events.passes.size();
   }
 
-  joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),
-                      plan.setting.events.notes.end());
-  if (!joined.function_tables.empty()) joined.function_tables.resize(before.commands);
+  const std::vector<Note>& notes_of_plan = plan.setting.events.notes;
+  joined.notes.insert(joined.notes.end(), notes_of_plan.begin(), notes_of_plan.end());
+
+  // If any session has functions, each command has a table, which may be empty.
+  const std::size_t command_count = before.commands;
+  if (!joined.function_tables.empty()) joined.function_tables.resize(command_count);
   join_shells(sessions, joined);
   return joined;
 }

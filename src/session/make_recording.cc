@@ -77,8 +77,8 @@ void record_end(const Session& session, Recording& recording) {
 
 }  // namespace
 
-// A recording is what is analysed, shown and saved. It takes the runs and tables out of the
-// session, because these are large.
+// A recording is what is analysed, shown and saved: the plan, and what the session measured. The
+// runs and tables of functions are large, so they are moved out of the session.
 Recording make_recording(const Plan& plan, Session&& session, RecordingContext context) {
   Recording recording;
   recording.setting = plan.setting;
@@ -92,6 +92,7 @@ Recording make_recording(const Plan& plan, Session&& session, RecordingContext c
   recording.commands =
       describe_commands(recording.setting, plan.commands, recording.shell, session);
 
+  // Programs may have reported metrics that the plan does not know.
   recording.metrics = plan.metrics;
   recording.reference = plan.reference;
   add_discovered_metrics(plan, context.discovered, recording);

@@ -11,7 +11,7 @@ namespace {
 
 /// The runs of one pass, whose endings count if the pass turns out to give the metric.
 struct RunsOfPass {
-  std::size_t runs_with_value = 0;
+  std::size_t runs_with_value_or_bound = 0;
   Series endings{};  // has no values
 };
 
@@ -24,7 +24,7 @@ struct SeriesByPass {
 /// The metric of which series are made, and the runs that have its values.
 struct MetricOfRuns {
   const Runs& runs;
-  std::size_t metric = 0;
+  std::size_t metric_index = 0;
   RoundKind kind = RoundKind::Timed;
 };
 
@@ -39,10 +39,12 @@ RunOfSeries make_run_of_series(const RunFacts& facts) {
           .ending = facts.ending};
 }
 
-/// Reads a command's values of the metric. A command may be run in several passes, for example
-/// with other counters in each, and only some passes give the metric. Which ones is known only when
-/// the runs of all commands have been read, so the endings of runs are kept for each pass.
-SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has_layouts) {
+/// Reads a command's values of the metric, and how its runs ended. A command may be run in several
+/// passes, for example with other counters in each, of which only some give the metric. They are
+/// known when the runs of all commands have been read. Until then, endings are kept for each pass.
+/// `has_layouts`: true if several builds of the command were measured.
+SeriesByPass read_values_and_endings(const MetricOfRuns& source, std::size_t command,
+                                     bool has_layouts) {
   const std::span<const std::uint32_t> runs = source.runs.of_command(command);
 
   SeriesByPass result;
@@ -52,21 +54,21 @@ SeriesByPass read_runs(const MetricOfRuns& source, std::size_t command, bool has
     const RunFacts facts = source.runs.facts(run);
     RunOfSeries run_of_series = make_run_of_series(facts);
 
-    // Endings count even if the run has no value, because it may have died before it had one. Only
-    // runs of the metric's kind, such as timed runs, could have had one.
+    // A run may have failed before it gave a value, so its ending counts even without a value. Only
+    // runs of the metric's kind, such as timed runs, count.
     const bool is_of_metrics_kind = facts.kind == source.kind;
     if (is_of_metrics_kind) {
       if (facts.pass >= result.passes.size()) result.passes.resize(facts.pass + 1);
       result.passes[facts.pass].endings.add(run_of_series, has_layouts);
     }
 
-    // Of some values, only an upper bound is known.
-    run_of_series.value = source.runs.value(run, source.metric);
-    if (!run_of_series.value) run_of_series.bound = source.runs.bound(run, source.metric);
+    // Of a run without a value, an upper bound may be known.
+    run_of_series.value = source.runs.value(run, source.metric_index);
+    if (!run_of_series.value) run_of_series.bound = source.runs.bound(run, source.metric_index);
     if (!run_of_series.value && !run_of_series.bound) continue;
 
     result.series.add(run_of_series, has_layouts);
-    if (is_of_metrics_kind) ++result.passes[facts.pass].runs_with_value;
+    if (is_of_metrics_kind) ++result.passes[facts.pass].runs_with_value_or_bound;
   }
   return result;
 }
@@ -105,7 +107,7 @@ Series take_series(SeriesByPass&& of_command, const std::vector<bool>& gives_met
 }
 
 bool has_value_in(const SeriesByPass& of_command, std::size_t pass) {
-  return pass < of_command.passes.size() && of_command.passes[pass].runs_with_value > 0;
+  return pass < of_command.passes.size() && of_command.passes[pass].runs_with_value_or_bound > 0;
 }
 
 /// Returns for each pass if it gives the metric: if any command has a value in it. A command whose
@@ -128,7 +130,7 @@ std::vector<Series> make_series_of_all(const MetricOfRuns& source, std::size_t c
   std::vector<SeriesByPass> by_command;
   by_command.reserve(command_count);
   for (std::size_t command = 0; command < command_count; ++command)
-    by_command.push_back(read_runs(source, command, has_layouts(command)));
+    by_command.push_back(read_values_and_endings(source, command, has_layouts(command)));
 
   const std::vector<bool> gives_metric = find_passes_with_metric(by_command);
   std::vector<Series> result;
@@ -169,8 +171,8 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
   const MeasuredCommand measured = find_measured(session, command);
   if (&measured.session != &session) return make_series_of_reference(measured, metric);
 
-  SeriesByPass of_command =
-      read_runs(metric_of(session, metric), command, count_layouts(session, command) > 1);
+  SeriesByPass of_command = read_values_and_endings(metric_of(session, metric), command,
+                                                    count_layouts(session, command) > 1);
   const std::vector<bool> gives_metric = find_passes_with_metric({&of_command, 1});
   return take_series(std::move(of_command), gives_metric);
 }

@@ -136,21 +136,22 @@ SettingValues settings_of_planned(const Setting& setting, const Command& command
   return values;
 }
 
-// Values of a metric are compared only if both sides measured it in the same way. Settings without
-// a value are unknown.
+// Returns how a metric was measured. Its values are compared only if both sides measured it in the
+// same way. Settings that are unknown have no value.
 SettingValues settings_of_metric(const Metric& metric) {
   SettingValues values;
   const CountingMethod& method = metric.method;
   const std::string privilege_levels = describe_levels(metric.counted_privilege_levels);
   const bool is_simulated = metric.kind == RoundKind::Simulated;
+
+  // Only a counted metric has any of these properties.
   const bool is_counted = metric.event || metric.of_region || !method.engine.empty() ||
                           !privilege_levels.empty() || is_simulated;
 
-  // Metrics such as wall time are not counted, and always cover whole runs.
+  // A counted metric may cover only a region of a run. Others, such as wall time, cover whole runs.
   if (is_counted) values[SettingKind::Region] = describe_counted_part(metric);
 
-  // Older files do not name the engine that simulated, so it cannot be compared. They do say what
-  // was simulated.
+  // The engine of a simulation is not compared, because older files do not name it.
   if (!is_simulated) values.set_if_known(SettingKind::Engine, method.engine);
   values.set_if_known(SettingKind::PrivilegeLevels, privilege_levels);
 

@@ -150,7 +150,7 @@ class MetricDrawings {
   std::string make_attributes(std::size_t metric);
 
  private:
-  std::string omit_known_runs(std::size_t command, std::string run_distances);
+  std::string omit_runs_of_first_metric(std::size_t command, std::string run_distances);
 
   const Results& results_;
   std::size_t max_points_;

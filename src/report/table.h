@@ -133,8 +133,8 @@ struct Markup {
   std::string_view after_table = "";
   std::string_view bullet = "- ";
   bool can_fold = false;  ///< true: the list of caveats is folded, as HTML
-  std::string_view better = "better ";
-  std::string_view worse = "worse ";
+  std::string_view better_mark = "better ";
+  std::string_view worse_mark = "worse ";
 };
 
 std::string table_html(const Table& table, std::string_view css_class = "");

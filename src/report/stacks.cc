@@ -52,12 +52,12 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
   const Results& results = report.benchmarks.at(target.benchmark);
   const bool is_compared = results.session.reference.is_candidate(target.command);
 
-  const auto listed = show_paths(results, target.command);
-  if (!listed) return;
+  const auto call_paths = show_paths(results, target.command);
+  if (!call_paths) return;
 
   FoldedStack stack;
-  stack.lengths_by_path.reserve(listed->paths.size());
-  for (const PathChange& path : listed->paths) {
+  stack.lengths_by_path.reserve(call_paths->paths.size());
+  for (const PathChange& path : call_paths->paths) {
     stack.go_to_next(path);
 
     // A path that only called other functions has no time of its own, and needs no line.

@@ -201,7 +201,7 @@ struct SuiteShape {
   bool has_commands = false;
   bool has_metrics = false;
   bool has_gates = false;
-  bool has_deltas = false;
+  bool all_rows_may_have_deltas = false;
   bool has_failures = false;
 };
 
@@ -215,7 +215,7 @@ SuiteShape find_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
   return {.has_commands = std::ranges::any_of(suite.benchmarks, has_several_commands),
           .has_metrics = has_metrics(suite, rows),
           .has_gates = !suite.verdicts().empty(),
-          .has_deltas = std::ranges::all_of(rows, may_have_delta),
+          .all_rows_may_have_deltas = std::ranges::all_of(rows, may_have_delta),
           .has_failures = std::ranges::any_of(rows, has_failures)};
 }
 
@@ -227,9 +227,9 @@ std::vector<TableColumn> make_columns(const SuiteShape& shape) {
   if (shape.has_commands) columns.push_back(make_column("command", CellContent::Code, Cut::Middle));
   if (shape.has_metrics) columns.push_back(make_column("metric", CellContent::Text));
 
-  // The values may go only if each row has a delta that remains.
+  // The values may be left out only if the deltas remain.
   const auto values_dropped_when_omitting =
-      shape.has_deltas ? OmittedPart::Values : OmittedPart::Never;
+      shape.all_rows_may_have_deltas ? OmittedPart::Values : OmittedPart::Never;
   columns.push_back(make_value_column("base", values_dropped_when_omitting));
   columns.push_back(make_value_column("candidate", values_dropped_when_omitting));
 

@@ -201,7 +201,8 @@ std::string compact_title(const Results& results, std::size_t metric);
 
 /// Returns a table with a row for each shown metric of a command. `for_page`: true: important
 /// columns come first, for narrow screens.
-Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page = false);
+Table full_table(const Results& results, std::size_t command_index, bool verbose,
+                 bool for_page = false);
 
 Table markup_table(const Results& results, const Markup& markup);
 

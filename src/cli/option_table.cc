@@ -582,9 +582,9 @@ constexpr BuiltText kEngineNames = [] {
   return names;
 }();
 
-constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size() +
-                              kAroundCommands.size() + kMeasured.size() + kGate.size() +
-                              kExports.size() + kOutput.size();
+constexpr std::size_t kOptionCount = kRuns.size() + kCommands.size() + kHookKinds.size() +
+                                     kAroundCommands.size() + kMeasured.size() + kGate.size() +
+                                     kExports.size() + kOutput.size();
 
 constexpr OptionInfo make_hook_option(const HookRow& row) {
   return {.name = row.name,
@@ -608,8 +608,8 @@ constexpr OptionInfo make_export_option(const ExportRow& row) {
 
 /// Joins the options of all sections into one table, in the order in which --help shows them. The
 /// kinds of hooks and of exports have tables of their own, from which their options are made.
-constexpr std::array<OptionInfo, kRows> make_table() {
-  std::array<OptionInfo, kRows> table{};
+constexpr std::array<OptionInfo, kOptionCount> make_table() {
+  std::array<OptionInfo, kOptionCount> table{};
   std::size_t next_row = 0;
 
   const auto add_option = [&](OptionSection section, const OptionInfo& option) {
@@ -638,7 +638,7 @@ constexpr std::array<OptionInfo, kRows> make_table() {
   return table;
 }
 
-constexpr std::array<OptionInfo, kRows> kTable = make_table();
+constexpr std::array<OptionInfo, kOptionCount> kTable = make_table();
 
 template <typename Is>
 const OptionInfo* find_row_if(const Is& is) {

@@ -85,8 +85,8 @@ Error make_no_multiple_error(const RunOptions& run, std::uint64_t fewest_runs) {
                       fewest_runs)};
 }
 
-/// With --layouts, makes --min-runs and --max-runs multiples of the number of layouts, or returns
-/// an error if they allow none.
+/// With --layouts, rounds --max-runs down to a multiple of the number of layouts, and lowers
+/// --min-runs to it. Returns an error if no such multiple lies between the limits.
 Result<void> settle_limits_of_runs(ParsedOptions& draft) {
   RunOptions& run = draft.options.run;
   if (!run.max_runs) return {};
@@ -95,8 +95,8 @@ Result<void> settle_limits_of_runs(ParsedOptions& draft) {
   const std::uint64_t runs_per_sweep = *run.layouts;
   const std::uint64_t fewest_sweeps = (run.min_runs + runs_per_sweep - 1) / runs_per_sweep;
   const std::uint64_t fewest_runs = fewest_sweeps * runs_per_sweep;
-  if (is_given(draft, "min-runs") && fewest_runs > *run.max_runs)
-    return make_no_multiple_error(run, fewest_runs);
+  const bool is_min_typed = is_given(draft, "min-runs");
+  if (is_min_typed && fewest_runs > *run.max_runs) return make_no_multiple_error(run, fewest_runs);
 
   if (*run.max_runs < runs_per_sweep)
     return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",

@@ -504,8 +504,8 @@ class SuiteReader {
         add_for_each_value({.name = benchmark_name_, .options = *std::move(options)}, line);
     if (!added) return added;
 
-    // The benchmarks may replace typed gates. The user is told so later, when it is known which
-    // benchmarks run.
+    // The benchmarks may replace gates of the command line. The user is told so later, when it is
+    // known which benchmarks run.
     const auto replaced_gates = list_replaced_gates(own->settings);
     if (!replaced_gates.empty())
       for (std::size_t b = first_added; b < suite_.benchmarks.size(); ++b)
@@ -625,9 +625,10 @@ class SuiteReader {
     std::vector<Benchmark> selected;
     bool matches_any = false;
     for (std::size_t i = 0; i < suite_.benchmarks.size(); ++i) {
-      const Result<bool> matches = matches_filter(suite_.benchmarks[i].name);
-      if (!matches) return matches.error();
-      if (!*matches) continue;
+      const Result<bool> checked = matches_filter(suite_.benchmarks[i].name);
+      if (!checked) return checked.error();
+      const bool matches = *checked;
+      if (!matches) continue;
 
       matches_any = true;
       const bool is_in_shard = i % shard.part_count == shard.part - 1;  // parts count from 1

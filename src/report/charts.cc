@@ -303,10 +303,10 @@ std::vector<double> sort_values(const std::vector<Sample>& samples) {
 /// Returns what the overview chart shows of a command: where its runs lie, and their median with
 /// its confidence interval. A command with several layouts has the mean over them in place of the
 /// median.
-OverviewRow make_overview_row(const Results& results, std::size_t metric, std::size_t command,
+OverviewRow make_overview_row(const Results& results, std::size_t metric_index, std::size_t command,
                               const stats::Summary& summary) {
   const double confidence = results.session.confidence;
-  const std::vector<Sample> samples = values_with_runs(results, command, metric);
+  const std::vector<Sample> samples = values_with_runs(results, command, metric_index);
   OverviewRow row{.command = command,
                   .values = sort_values(samples),
                   .center = summary.median,
@@ -321,7 +321,7 @@ OverviewRow make_overview_row(const Results& results, std::size_t metric, std::s
   // The interval of the median tells how far more runs of the same builds could move it. A user who
   // measures several builds with different addresses (layouts) asks about all such builds. The
   // interval of the mean over the layouts tells that. There is none if there are too few layouts.
-  const auto mean = estimate_mean(results.commands[command].rows[metric], confidence);
+  const auto mean = estimate_mean(results.commands[command].rows[metric_index], confidence);
   row.center = mean ? mean->mean : summary.mean;
   row.interval = mean ? mean->bounds : std::nullopt;
   return row;
@@ -873,14 +873,14 @@ std::string MetricDrawings::omit_runs_of_first_metric(std::size_t command,
 /// Returns, as HTML attributes, what the page's script (page/drawing.js, `draw`) needs to draw a
 /// metric: one axis, and for each command a row with a box plot and the values of its runs. Very
 /// many values are thinned out.
-std::string MetricDrawings::make_attributes(std::size_t metric) {
-  const DrawnMetric drawing = prepare_drawing(results_, metric);
+std::string MetricDrawings::make_attributes(std::size_t metric_index) {
+  const DrawnMetric drawing = prepare_drawing(results_, metric_index);
   const PointLimits limits = share_points(max_points_, results_.commands.size());
 
   bool is_any_thinned = false;
   std::string rows;
   for (std::size_t c = 0; c < results_.commands.size(); ++c) {
-    const stats::Summary* summary = find_summary(results_, c, metric);
+    const stats::Summary* summary = find_summary(results_, c, metric_index);
     if (summary == nullptr) continue;
 
     const std::vector<Sample>& samples = drawing.samples[c];

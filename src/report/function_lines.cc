@@ -733,15 +733,15 @@ std::vector<FunctionSection> function_sections(const Results& results) {
 std::string why_no_functions(const Results& results) {
   if (!results.presentation.functions) return "";
 
-  const std::vector<std::size_t> metrics_by_function = function_metrics(results);
-  if (are_hidden(results, metrics_by_function))
+  const std::vector<std::size_t> metrics_with_functions = function_metrics(results);
+  if (are_hidden(results, metrics_with_functions))
     return fmt::format("there is no table of functions, because --metrics leaves out {}",
-                       results.session.metrics[metrics_by_function.front()].name);
+                       results.session.metrics[metrics_with_functions.front()].name);
 
   const auto is_left_out_for_failures = [&](std::size_t metric) {
     return are_left_out_for_failures(results, metric);
   };
-  if (std::ranges::any_of(metrics_by_function, is_left_out_for_failures))
+  if (std::ranges::any_of(metrics_with_functions, is_left_out_for_failures))
     return "there is no table of functions, because some runs failed, and functions of failed runs "
            "are not compared";
 

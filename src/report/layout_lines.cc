@@ -146,7 +146,8 @@ bool is_misled_by_one_layout(const MetricResult& row) {
 /// user, which layouts are missing, and how much the addresses alone change the metric.
 std::string layout_lines(const Results& results) {
   const auto metric_index = primary_metric(results.session.metrics);
-  if (results.session.setting.layouts == 1 || !metric_index) return "";
+  const bool has_layouts = results.session.setting.layouts != 1;
+  if (!has_layouts || !metric_index) return "";
 
   const bool has_only_one_command = results.commands.size() == 1;
   const bool has_several_candidates = find_candidates(results).size() > 1;

@@ -97,7 +97,7 @@ Claims make_claims(const Condition& condition) {
   const bool limits_change = condition.limit.needs_reference();
   if (limits_change && number == 0) return make_claims_of_direction(condition);
 
-  const std::string limit =
+  const std::string limit_text =
       limits_change ? change_in_words(condition, number) : format_limit(condition.limit);
 
   // A change of -5% is called "5% faster", so a change below it is "more than 5% faster".
@@ -106,11 +106,13 @@ Claims make_claims(const Condition& condition) {
       is_named_without_sign ? !condition.fails_below_limit : condition.fails_below_limit;
 
   if (condition.is_for_keeping()) {
-    if (passes_if_larger) return {.pass = "more than " + limit, .fail = "at most " + limit};
-    return {.pass = "less than " + limit, .fail = "at least " + limit};
+    if (passes_if_larger)
+      return {.pass = "more than " + limit_text, .fail = "at most " + limit_text};
+    return {.pass = "less than " + limit_text, .fail = "at least " + limit_text};
   }
-  if (passes_if_larger) return {.pass = "at least " + limit, .fail = "less than " + limit};
-  return {.pass = "at most " + limit, .fail = "more than " + limit};
+  if (passes_if_larger)
+    return {.pass = "at least " + limit_text, .fail = "less than " + limit_text};
+  return {.pass = "at most " + limit_text, .fail = "more than " + limit_text};
 }
 
 /// Returns what the verdict's answer, pass or fail, claims.

@@ -419,11 +419,11 @@ std::string scan_headline(const Results& results, std::size_t metric_index) {
       "{} at {} (mean {})", choose_superlative(metric),
       parameters_text(results.session.commands[best.command]), quantity(best.mean, metric));
 
-  const bool has_one_series = all_series.size() == 1;
-  const std::string growth = has_one_series ? describe_growth(all_series.front(), metric, parameter,
-                                                              results.session.confidence)
-                                            : "";
-  if (!growth.empty()) return growth + best_value;
+  if (all_series.size() == 1) {
+    const std::string growth =
+        describe_growth(all_series.front(), metric, parameter, results.session.confidence);
+    if (!growth.empty()) return growth + best_value;
+  }
 
   // Without a known growth, the best value may be best by chance.
   return best_value + say_if_best_by_chance(results, best.command, metric_index);

@@ -929,10 +929,10 @@ std::string comparison_lines(const Results& results, const Style& style) {
   if (results.headline_comparisons.empty()) return has_candidates ? failures : "";
 
   constexpr std::size_t max_described_references = 10;
-  const Comparisons by_gain = sort_by_gain(results);
-  const std::vector<Comparisons> groups = group_by_reference(results, by_gain);
+  const Comparisons comparisons_by_gain = sort_by_gain(results);
+  const std::vector<Comparisons> groups = group_by_reference(results, comparisons_by_gain);
   if (groups.size() > max_described_references)
-    return count_significant_by_typed_command(results, by_gain, style) + failures;
+    return count_significant_by_typed_command(results, comparisons_by_gain, style) + failures;
 
   std::string text;
   for (const Comparisons& group : groups) text += describe_group(results, group, style);

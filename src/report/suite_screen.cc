@@ -219,8 +219,8 @@ SuiteShape find_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
           .has_failures = std::ranges::any_of(rows, has_failures)};
 }
 
-/// Returns the columns of the suite's table. Each column also says which of its parts goes first if
-/// the terminal is too narrow for the table.
+/// Returns the columns of the suite's table. Each column also says what it loses in a terminal that
+/// is too narrow for the table.
 std::vector<TableColumn> make_columns(const SuiteShape& shape) {
   std::vector<TableColumn> columns = {make_column("benchmark", CellContent::Name, Cut::Middle)};
 
@@ -233,6 +233,7 @@ std::vector<TableColumn> make_columns(const SuiteShape& shape) {
   columns.push_back(make_value_column("base", values_dropped_when_omitting));
   columns.push_back(make_value_column("candidate", values_dropped_when_omitting));
 
+  // A verdict loses its figure first, and then its limit. Failed runs lose the reasons.
   columns.push_back(make_shortened_column("delta", CellContent::Delta, {OmittedPart::Interval}));
   if (shape.has_gates)
     columns.push_back(make_shortened_column("verdict", CellContent::Verdict,

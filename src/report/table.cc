@@ -436,6 +436,8 @@ Cell make_matrix_cell(const Results& results, std::size_t metric_index,
 
   const std::string separator = write_separator(results, delta);
   const std::string delta_without_interval = separator + short_delta_text(*values->delta);
+
+  // The third shorter text remains without a delta.
   std::string& with_deviation = cell.shorter_texts[0];
   std::string& without_deviation = cell.shorter_texts[1];
   cell.text += separator + delta.text;
@@ -1048,8 +1050,8 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   const Grid grid = make_parameter_grid(results, row_parameter, column_parameter);
   if (grid.rows.size() < 2 || grid.columns.size() < 2) return std::nullopt;
 
-  const std::string corner = row_parameter + " \\ " + column_parameter;
-  Table table{.columns = {make_bold_column(corner, CellContent::Text, Cut::Nothing)},
+  const std::string corner_heading = row_parameter + " \\ " + column_parameter;
+  Table table{.columns = {make_bold_column(corner_heading, CellContent::Text, Cut::Nothing)},
               .steps = list_matrix_steps()};
   for (const GridColumn& column : grid.columns) table.columns.push_back(make_matrix_column(column));
   for (const std::string& row_value : grid.rows)

@@ -116,8 +116,9 @@ class AcceptedReader {
  public:
   explicit AcceptedReader(const std::string& file) : file_(file) {}
 
-  /// Reads the text of the file of --accept. In each of its [[accept]] tables, the user accepts a
-  /// known regression, so that one gate has another limit until a certain day.
+  /// Reads the text of the file that --accept names. Each of its [[accept]] tables is an entry, in
+  /// which the user accepts a known regression: one gate has another limit until a certain day. A
+  /// reader reads one file, because its entries are moved to the result.
   Result<std::vector<AcceptedRegression>> read(std::string_view text) {
     const auto parsed =
         parse_toml(text, {.shape = kAcceptShape, .quoted_example = "reason = \"new parser\""});
@@ -125,17 +126,18 @@ class AcceptedReader {
       return make_error_at(fault->line, fault->error);
 
     const toml::table& root = std::get<toml::table>(parsed);
-    if (auto checked = check_has_only_entries(root); !checked) return checked.error();
+    if (auto checked = check_has_only_accept_tables(root); !checked) return checked.error();
 
-    // A file without entries accepts nothing, which is no error.
+    // An empty file is no error. It accepts nothing.
     if (!root.contains("accept")) return std::vector<AcceptedRegression>();
 
-    const toml::array& tables = *root["accept"].as_array();
-    if (tables.size() > kMaxAccepted)
-      return make_error_at(kNoLine, {fmt::format("{} entries are too many", tables.size()),
+    // The check has shown that this is an array of tables.
+    const toml::array& entries = *root["accept"].as_array();
+    if (entries.size() > kMaxAccepted)
+      return make_error_at(kNoLine, {fmt::format("{} entries are too many", entries.size()),
                                      fmt::format("keep at most {}", kMaxAccepted)});
-    for (const toml::node& table : tables)
-      if (auto added = add_entry(*table.as_table()); !added) return added.error();
+    for (const toml::node& entry : entries)
+      if (auto added = add_entry(*entry.as_table()); !added) return added.error();
 
     return std::move(accepted_);
   }
@@ -151,7 +153,7 @@ class AcceptedReader {
   }
 
   /// Refuses anything but [[accept]] tables.
-  Result<void> check_has_only_entries(const toml::table& root) const {
+  Result<void> check_has_only_accept_tables(const toml::table& root) const {
     for (const auto& [key, node] : root)
       if (key.str() != "accept" || !node.is_array_of_tables())
         return make_error_at(
@@ -160,33 +162,34 @@ class AcceptedReader {
     return {};
   }
 
-  /// Adds the regression that an [[accept]] table describes to the result.
+  /// Reads the regression that an [[accept]] table accepts, and appends it to `accepted_`.
   Result<void> add_entry(const toml::table& table) {
     const std::size_t line = line_of_toml(table);
-    AcceptedRegression accepted{.entry = write_place(line)};
-    for (const auto& [key, node] : table) {
-      auto taken = read_value(key.str(), node, accepted);
-      if (!taken) return make_error_at(line_of_toml(node), taken.error());
+    AcceptedRegression regression{.entry = write_place(line)};
+    for (const auto& [key, value] : table) {
+      auto was_read = read_value_into(regression, key.str(), value);
+      if (!was_read) return make_error_at(line_of_toml(value), was_read.error());
     }
 
-    if (auto complete = check_is_complete(accepted); !complete)
+    if (auto complete = check_is_complete(regression); !complete)
       return make_error_at(line, complete.error());
 
     // Two entries for one gate could allow different limits, and nothing would decide between them.
-    const auto earlier = find_for_gate(accepted_, accepted.benchmark, accepted.condition);
-    if (earlier != accepted_.end())
+    const auto earlier = find_for_gate(accepted_, regression.benchmark, regression.condition);
+    const bool has_earlier = earlier != accepted_.end();
+    if (has_earlier)
       return make_error_at(line,
                            {fmt::format("{} accepts a regression of the same gate", earlier->entry),
                             "keep one of the two entries"});
 
-    accepted_.push_back(std::move(accepted));
+    accepted_.push_back(std::move(regression));
     return {};
   }
 
-  /// Reads the value of one key into `accepted`. The date is the only value that is not a text.
-  static Result<void> read_value(std::string_view key, const toml::node& value,
-                                 AcceptedRegression& accepted) {
-    if (key == "until") return assign_or_error(read_last_day(value), accepted.last_day);
+  /// Reads the value of one key into `regression`. The date is the only value that is not a text.
+  static Result<void> read_value_into(AcceptedRegression& regression, std::string_view key,
+                                      const toml::node& value) {
+    if (key == "until") return assign_or_error(read_last_day(value), regression.last_day);
     if (std::ranges::find(kAcceptKeys, key) == kAcceptKeys.end())
       return make_unknown_key_error(key);
 
@@ -195,13 +198,13 @@ class AcceptedReader {
       return Error{fmt::format("{} must be a text that is not empty", key),
                    fmt::format("write {} in quotes", key)};
 
-    if (key == "benchmark") accepted.benchmark = text->get();
-    if (key == "reason") accepted.reason = text->get();
+    if (key == "benchmark") regression.benchmark = text->get();
+    if (key == "reason") regression.reason = text->get();
     if (key != "condition") return {};
 
     // The condition is written as the value of --fail-if is, and has the same error messages.
     return assign_or_error(read_condition(OptionValue{*find_option("fail-if"), text->get()}),
-                           accepted.condition);
+                           regression.condition);
   }
 
   std::string file_;

@@ -939,6 +939,7 @@ ProgramDescription lauka_description() {
   lauka.environment_variables.assign(kEnvironmentVariables.begin(), kEnvironmentVariables.end());
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};
 
+  // lauka has no subcommands. All of its options belong to one command without a name.
   lauka.commands.push_back(describe_only_command());
   return lauka;
 }

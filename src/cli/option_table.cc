@@ -582,9 +582,9 @@ constexpr BuiltText kEngineNames = [] {
   return names;
 }();
 
-constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size() +
-                              kAroundCommands.size() + kMeasured.size() + kGate.size() +
-                              kExports.size() + kOutput.size();
+constexpr std::size_t kOptionCount = kRuns.size() + kCommands.size() + kHookKinds.size() +
+                                     kAroundCommands.size() + kMeasured.size() + kGate.size() +
+                                     kExports.size() + kOutput.size();
 
 constexpr OptionInfo make_hook_option(const HookRow& row) {
   return {.name = row.name,
@@ -606,38 +606,39 @@ constexpr OptionInfo make_export_option(const ExportRow& row) {
           .rules = brief(row.brief, kOfSession)};
 }
 
-/// Joins the options of all sections into one table, in the order in which --help shows them. Hooks
-/// and exports have tables of their own, from which their options are made.
-constexpr std::array<OptionInfo, kRows> make_table() {
-  std::array<OptionInfo, kRows> table{};
-  std::size_t size = 0;
+/// Joins the options of all sections into one table, in the order in which --help shows them. The
+/// kinds of hooks and of exports have tables of their own, from which their options are made.
+constexpr std::array<OptionInfo, kOptionCount> make_table() {
+  std::array<OptionInfo, kOptionCount> table{};
+  std::size_t next_row = 0;
 
-  const auto add_row = [&](OptionSection section, const OptionInfo& row) {
-    table.at(size) = row;
-    table.at(size).group = section;
-    ++size;
+  const auto add_option = [&](OptionSection section, const OptionInfo& option) {
+    table.at(next_row) = option;
+    table.at(next_row).group = section;
+    ++next_row;
   };
-  const auto add_rows = [&](OptionSection section, const auto& rows) {
-    for (const OptionInfo& row : rows) add_row(section, row);
+  const auto add_options = [&](OptionSection section, const auto& options) {
+    for (const OptionInfo& option : options) add_option(section, option);
   };
 
-  add_rows(OptionSection::Runs, kRuns);
-  add_rows(OptionSection::Commands, kCommands);
-  for (const HookRow& row : kHookKinds) add_row(OptionSection::Commands, make_hook_option(row));
-  add_rows(OptionSection::Commands, kAroundCommands);
-  add_rows(OptionSection::Measured, kMeasured);
-  add_rows(OptionSection::Gate, kGate);
-  for (const ExportRow& row : kExports) add_row(OptionSection::Output, make_export_option(row));
-  add_rows(OptionSection::Output, kOutput);
+  add_options(OptionSection::Runs, kRuns);
+  add_options(OptionSection::Commands, kCommands);
+  for (const HookRow& hook : kHookKinds)
+    add_option(OptionSection::Commands, make_hook_option(hook));
+  add_options(OptionSection::Commands, kAroundCommands);
+  add_options(OptionSection::Measured, kMeasured);
+  add_options(OptionSection::Gate, kGate);
+  for (const ExportRow& row : kExports) add_option(OptionSection::Output, make_export_option(row));
+  add_options(OptionSection::Output, kOutput);
 
-  // The names of the engines are in a table of their own, too.
+  // The placeholder of --engine lists the names of the engines, which are in another table.
   OptionInfo& engine = *std::ranges::find(table, "engine", &OptionInfo::name);
   engine.value_placeholder = kEngineNames.text();
 
   return table;
 }
 
-constexpr std::array<OptionInfo, kRows> kTable = make_table();
+constexpr std::array<OptionInfo, kOptionCount> kTable = make_table();
 
 template <typename Is>
 const OptionInfo* find_row_if(const Is& is) {

@@ -161,8 +161,8 @@ std::string quote_command(WordSpan words) {
 /// A command whose quotes were probably forgotten: a word, and then a word that begins with a dash,
 /// as in "lauka sort -r f".
 struct ForgottenQuotes {
-  UnquotedCommand quotes;
-  std::optional<Error> refusal;
+  UnquotedCommand unquoted;
+  std::optional<Error> refusal;  ///< set if reading the command's option as lauka's would do harm
   std::size_t words_before_dash = 0;  ///< number of words up to the command's first word
 };
 
@@ -177,7 +177,8 @@ WordSpan find_words_of_command(WordSpan words) {
 
 /// Returns an error if lauka would run a word of the command as a hook, or would list events
 /// instead of measuring.
-std::optional<Error> refuse_harmful_option(WordSpan words, const std::string& quoted_command) {
+std::optional<Error> refuse_if_option_is_harmful(WordSpan words,
+                                                 const std::string& quoted_command) {
   const OptionInfo* harmful = find_harmful_option(words.subspan(1));
   if (harmful == nullptr) return std::nullopt;
   return Error{
@@ -198,22 +199,25 @@ bool may_be_programs_option(const OptionWord& dash_word) {
 /// may have meant the command 'sort -r f'. `words` begin with the command's first word and a word
 /// with a dash: "sort -r f".
 ForgottenQuotes describe_forgotten_quotes(WordSpan words) {
-  const std::string quoted_command = quote_command(find_words_of_command(words));
   const std::string program = cited(words[0]);
-  const OptionWord dash_word = read_option_word(words[1]);
-  const std::string typed_option = cited(words[1].substr(0, words[1].find('=')));
+  const std::string& dash_word = words[1];
+  const std::string typed_option = cited(dash_word.substr(0, dash_word.find('=')));
+  const std::string quoted_command = quote_command(find_words_of_command(words));
 
   ForgottenQuotes forgotten;
-  forgotten.refusal = refuse_harmful_option(words, quoted_command);
+  forgotten.refusal = refuse_if_option_is_harmful(words, quoted_command);
 
-  // The tip is added to any error in these words, and the note is shown if they are no error.
-  forgotten.quotes = {.quoted_line = quoted_command,
-                      .tip = fmt::format("if {} belongs to {}, quote the command as {}",
-                                         typed_option, program, quoted_command)};
-  if (may_be_programs_option(dash_word))
-    forgotten.quotes.note =
+  // The tip is added to any error in these words.
+  const std::string tip = fmt::format("if {} belongs to {}, quote the command as {}", typed_option,
+                                      program, quoted_command);
+  forgotten.unquoted = {.quoted_line = quoted_command, .tip = tip};
+
+  // The note is shown if there is no error.
+  const OptionWord as_read = read_option_word(dash_word);
+  if (may_be_programs_option(as_read))
+    forgotten.unquoted.note =
         fmt::format("{} after {} was read as lauka's option {}; {}", typed_option, program,
-                    dash_word.options.front()->spelling(), forgotten.quotes.tip);
+                    as_read.options.front()->spelling(), tip);
 
   return forgotten;
 }
@@ -253,7 +257,8 @@ std::optional<Error> find_likely_slip(WordSpan words) {
 std::optional<ForgottenQuotes> find_quotes_forgotten_after_dashes(WordSpan words) {
   if (words.size() < 2 || !is_single_word(words[0]) || !words[1].starts_with('-'))
     return std::nullopt;
-  return ForgottenQuotes{.quotes = {.quoted_line = quote_command(words)}, .refusal = std::nullopt};
+  return ForgottenQuotes{.unquoted = {.quoted_line = quote_command(words)},
+                         .refusal = std::nullopt};
 }
 
 /// True if `next` was meant as the value of an option that takes a value only after "=". An option
@@ -348,7 +353,7 @@ std::vector<po::option> make_all_options(const std::string& word) {
 /// Moves the next words to an option that takes two or three words; fewer words if `words` ends or
 /// "--" follows. Adds an empty word if there are no words, because Boost would otherwise look for a
 /// value.
-void take_words(po::option& option, Words& words) {
+void move_next_words_to(po::option& option, Words& words) {
   const OptionInfo* info = option_of_key(option.string_key);
   const std::size_t wanted = info == nullptr ? 0 : count_words_if_several(*info);
   if (wanted == 0 || !option.value.empty()) return;
@@ -380,16 +385,17 @@ bool has_unusual_value(std::string_view long_option) {
   return option != nullptr && (is_value_optional(*option) || takes_several_words(*option));
 }
 
-/// Boost calls this function before it reads `words` itself. Reads and removes what they begin
-/// with: an option that Boost would misread, or all commands up to the next option, because Boost
-/// is slow with many commands. Returns no options if it has left the words to Boost.
+/// Boost calls this function before it reads `words` itself. The function reads and removes the
+/// option that they begin with, if Boost would misread it, or all commands up to the next option,
+/// because Boost is slow with many commands. Returns nothing if it has left the words to Boost.
 std::vector<po::option> read_option_or_commands(Words& words) {
   const std::string word = words.front();
 
   if (!looks_like_option(word)) {
-    // For an option that needs a value, Boost calls this function with only the word that follows,
-    // and takes this word for the value if no option is returned.
-    if (words.size() == 1) return {};
+    // A single word may be the value of the option before it. Boost takes it for the value if
+    // nothing is returned.
+    const bool may_be_value = words.size() == 1;
+    if (may_be_value) return {};
     return {take_commands(words)};
   }
 
@@ -399,13 +405,13 @@ std::vector<po::option> read_option_or_commands(Words& words) {
     return {make_option("--", word)};
   }
 
-  // Boost itself reads long options with exactly one value, or none, and unknown ones.
+  // Boost itself reads unknown long options, and those with exactly one value or none.
   if (word.starts_with("--") && !has_unusual_value(word)) return {};
 
-  // A word such as -qr has several options. What follows it can only be the value of the last one.
+  // A word such as -qr has several options. The words after it can only belong to the last one.
   std::vector<po::option> options = make_all_options(word);
   words.erase(words.begin());
-  take_words(options.back(), words);
+  move_next_words_to(options.back(), words);
   return options;
 }
 
@@ -472,30 +478,34 @@ std::string_view find_intended_option(std::string_view spelled, std::string_view
   return find_intended_name(spelled.substr(dashes), next_word);
 }
 
-/// Returns an error for an option that lauka does not have, with what the user probably meant as
-/// the remedy. `words`: the whole command line.
+/// Returns an error for an option that lauka does not have. Its remedy is what the user probably
+/// meant. `words`: the whole command line.
 Error make_unknown_option_error(const po::option& typed, const Words& words) {
   // Boost does not always keep the word as it was typed.
   const std::string& word =
       typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
-  const std::string spelled = word.substr(0, word.find('='));
+  const std::string word_without_value = word.substr(0, word.find('='));
 
   // In -q=1, the equals sign was read as a further letter.
-  if (typed.string_key == "-=")
-    return Error{fmt::format("-{} takes no value", spelled.back()), "write " + spelled};
+  const bool is_equals_sign = typed.string_key == "-=";
+  if (is_equals_sign)
+    return Error{fmt::format("-{} takes no value", word_without_value.back()),
+                 "write " + word_without_value};
 
-  const std::string what = fmt::format("unknown option {}", cited(spelled));
-  if (const auto remedy = find_remedy_for_other_tool(spelled); !remedy.empty())
-    return Error{what, std::string(remedy)};
+  const std::string unknown_option = fmt::format("unknown option {}", cited(word_without_value));
+  const std::string_view remedy = find_remedy_for_other_tool(word_without_value);
+  if (!remedy.empty()) return Error{unknown_option, std::string(remedy)};
+
   if (is_one_of_several_letters(typed, word))
     return Error{fmt::format("unknown option {} in {}", cited(typed.string_key), cited(word)),
                  kSeeHelp};
 
-  const std::string_view intended = find_intended_option(spelled, find_next_word(words, word));
-  if (intended.empty()) return Error{what, kSeeHelp};
-  return Error{.what = what,
+  const std::string_view intended =
+      find_intended_option(word_without_value, find_next_word(words, word));
+  if (intended.empty()) return Error{unknown_option, kSeeHelp};
+  return Error{.what = unknown_option,
                .remedy = fmt::format("did you mean --{}? {}", intended, kSeeHelp),
-               .unknown_name = spelled,
+               .unknown_name = word_without_value,
                .has_similar = true};
 }
 
@@ -528,7 +538,7 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
 }
 
 /// Takes the word after --help, which was read as a command, as the topic, unless --help has one.
-void take_topic(const po::option* next, Inquiry& inquiry) {
+void take_topic_of_help(const po::option* next, Inquiry& inquiry) {
   const bool lacks_topic = inquiry.kind == InquiryKind::Help && inquiry.filter_or_topic.empty();
   const bool is_word = next != nullptr && next->string_key.empty();
   if (lacks_topic && is_word) inquiry.filter_or_topic = next->value.front();
@@ -553,7 +563,7 @@ Result<void> apply_option(const po::option& typed, const Words& words, ParsedOpt
 }
 
 /// Applies the options in the order typed, and collects the commands. What several options decide
-/// together is settled later, so the result is a draft. `words`: the whole command line, from which
+/// together is settled later, so the result is a draft. `words`: the whole command line, which
 /// errors quote.
 Result<ParsedOptions> make_draft(const std::vector<po::option>& typed_options, const Words& words) {
   ParsedOptions draft;
@@ -569,11 +579,14 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed_options, c
 
     if (auto applied = apply_option(typed, words, draft); !applied) return applied.error();
 
-    // After --help and --version, nothing else matters, so an error in later options is ignored.
-    if (draft.options.inquiry) {
+    // An option such as --help has set the inquiry. After --help and --version, nothing else
+    // matters, so an error in later options is ignored.
+    std::optional<Inquiry>& inquiry = draft.options.inquiry;
+    const bool is_help_or_version = inquiry && is_about_lauka(inquiry->kind);
+    if (is_help_or_version) {
       const bool has_next = i + 1 < typed_options.size();
-      take_topic(has_next ? &typed_options[i + 1] : nullptr, *draft.options.inquiry);
-      if (is_about_lauka(draft.options.inquiry->kind)) return draft;
+      take_topic_of_help(has_next ? &typed_options[i + 1] : nullptr, *inquiry);
+      return draft;
     }
   }
 
@@ -680,8 +693,8 @@ Error add_tip(const Error& error, const ForgottenQuotes& forgotten, const Words&
   const auto end = words.begin() + static_cast<std::ptrdiff_t>(forgotten.words_before_dash);
   const auto without = parse_words(Words(words.begin(), end));
   const bool is_of_option = without || without.error() != error;
-  return is_of_option ? Error{error.what, forgotten.quotes.tip}
-                      : with_second_remedy(error, forgotten.quotes.tip);
+  return is_of_option ? Error{error.what, forgotten.unquoted.tip}
+                      : with_second_remedy(error, forgotten.unquoted.tip);
 }
 
 }  // namespace
@@ -694,8 +707,8 @@ Result<Options> parse(int argc, const char* const* argv) {
   if (forgotten && forgotten->refusal) return *forgotten->refusal;
   auto options = parse_words(words);
   if (!forgotten) return options;
-  if (options) options->commands.unquoted_command = forgotten->quotes;
-  if (options || options.error().has_similar || forgotten->quotes.tip.empty()) return options;
+  if (options) options->commands.unquoted_command = forgotten->unquoted;
+  if (options || options.error().has_similar || forgotten->unquoted.tip.empty()) return options;
   return add_tip(options.error(), *forgotten, words);
 }
 

@@ -85,25 +85,27 @@ Error make_no_multiple_error(const RunOptions& run, std::uint64_t fewest_runs) {
                       fewest_runs)};
 }
 
-/// Makes the limits of runs multiples of the number of layouts, or refuses them.
+/// With --layouts, rounds --max-runs down to a multiple of the number of layouts, and lowers
+/// --min-runs to it. Returns an error if no such multiple lies between the limits.
 Result<void> settle_limits_of_runs(ParsedOptions& draft) {
   RunOptions& run = draft.options.run;
   if (!run.max_runs) return {};
 
   // A sweep runs each layout once.
-  const std::uint64_t layouts = *run.layouts;
-  const std::uint64_t fewest_sweeps = (run.min_runs + layouts - 1) / layouts;
-  const std::uint64_t fewest_runs = fewest_sweeps * layouts;
-  if (is_given(draft, "min-runs") && fewest_runs > *run.max_runs)
-    return make_no_multiple_error(run, fewest_runs);
-  if (*run.max_runs < layouts)
-    return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
-                             *run.max_runs, layouts),
-                 fmt::format("allow {} or more", layouts)};
+  const std::uint64_t runs_per_sweep = *run.layouts;
+  const std::uint64_t fewest_sweeps = (run.min_runs + runs_per_sweep - 1) / runs_per_sweep;
+  const std::uint64_t fewest_runs = fewest_sweeps * runs_per_sweep;
+  const bool is_min_typed = is_given(draft, "min-runs");
+  if (is_min_typed && fewest_runs > *run.max_runs) return make_no_multiple_error(run, fewest_runs);
 
-  // The limits, unlike --runs, may be rounded down to whole sweeps: they do not promise an exact
-  // number of runs.
-  *run.max_runs -= *run.max_runs % layouts;
+  if (*run.max_runs < runs_per_sweep)
+    return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
+                             *run.max_runs, runs_per_sweep),
+                 fmt::format("allow {} or more", runs_per_sweep)};
+
+  // Unlike --runs, --max-runs promises no exact number of runs, so it may be rounded down to whole
+  // sweeps.
+  *run.max_runs -= *run.max_runs % runs_per_sweep;
   run.min_runs = std::min(run.min_runs, *run.max_runs);
   return {};
 }
@@ -604,7 +606,7 @@ bool is_about_lauka(InquiryKind kind) {
          kind == InquiryKind::Version;
 }
 
-Error refused_in_suite(const OptionInfo& option) {
+Error make_not_in_suite_error(const OptionInfo& option) {
   return {option.spelling() + " decides about one candidate, but a suite has many benchmarks",
           "leave it out, and measure the two commands in a call without --suite"};
 }
@@ -612,14 +614,17 @@ Error refused_in_suite(const OptionInfo& option) {
 /// Refuses typed options that have no effect without --suite, or make no sense with it.
 Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
   const Options& options = draft.options;
-  if (!options.suite.suite_path) return refuse_options_of_suite(draft);
+  const bool has_suite = options.suite.suite_path.has_value();
+  if (!has_suite) return refuse_options_of_suite(draft);
 
   // Help and the version do not need the suite, so they are never refused.
   if (options.inquiry && is_about_lauka(options.inquiry->kind)) return {};
 
-  // Some options decide about a single candidate, which a suite does not have.
-  for (const OptionInfo* option : draft.applied_options)
-    if (option->rules.scope == Scope::PlainCall) return refused_in_suite(*option);
+  // Some options decide about a single candidate. A suite has many.
+  for (const OptionInfo* option : draft.applied_options) {
+    const bool needs_call_without_suite = option->rules.scope == Scope::PlainCall;
+    if (needs_call_without_suite) return make_not_in_suite_error(*option);
+  }
 
   if (!options.commands.command_lines.empty())
     return Error{fmt::format("the commands of --suite are in its file, so {} has no effect",

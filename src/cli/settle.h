@@ -17,6 +17,6 @@ bool is_about_lauka(InquiryKind kind);
 Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft);
 
 /// Returns the refusal of an option with Scope::PlainCall in a suite.
-Error refused_in_suite(const OptionInfo& option);
+Error make_not_in_suite_error(const OptionInfo& option);
 
 }  // namespace lauka::cli

@@ -312,7 +312,7 @@ class SuiteReader {
                             "give it on the command line, or leave it out"});
 
     if (option->rules.scope == Scope::PlainCall)
-      return make_error_at(entry.line, refused_in_suite(*option));
+      return make_error_at(entry.line, make_not_in_suite_error(*option));
 
     if (option->rules.scope == Scope::TypedSession)
       return make_error_at(entry.line, refused_in_file(*option));
@@ -453,8 +453,8 @@ class SuiteReader {
     return {};
   }
 
-  /// Reads a [[benchmark]] table, and sets benchmark_name_.
-  Result<OwnEntries> read_own_entries(const toml::table& table) {
+  /// Reads a [[benchmark]] table. Sets benchmark_name_, and returns the other entries.
+  Result<OwnEntries> set_name_and_read_entries(const toml::table& table) {
     // The name is read first, because errors in other entries mention it.
     const std::vector<Entry> entries = list_entries(table);
     const auto name_entry = std::ranges::find(entries, "name", &Entry::key);
@@ -474,7 +474,7 @@ class SuiteReader {
   }
 
   /// Returns the options of the benchmark in `line` of the file.
-  Result<Options> complete_benchmark(const OwnEntries& own, std::size_t line) const {
+  Result<Options> make_benchmark_options(const OwnEntries& own, std::size_t line) const {
     auto draft = read_draft(own.settings, Scope::Benchmark);
     if (!draft) return draft.error();
     draft->options.commands.command_lines = own.commands;
@@ -490,25 +490,28 @@ class SuiteReader {
     return options;
   }
 
-  /// Adds the benchmark that a [[benchmark]] table describes. If its name mentions parameters,
-  /// these are several benchmarks.
+  /// Adds the benchmark that a [[benchmark]] table describes; one for each combination of values if
+  /// its name mentions parameters.
   Result<void> add_benchmark(const toml::table& table) {
-    const auto own = read_own_entries(table);
-    if (!own) return own.error();
     const std::size_t line = line_of_toml(table);
-    auto options = complete_benchmark(*own, line);
+    const auto own = set_name_and_read_entries(table);
+    if (!own) return own.error();
+    auto options = make_benchmark_options(*own, line);
     if (!options) return options.error();
 
     const std::size_t first_added = suite_.benchmarks.size();
-    auto added = add_for_each_value({benchmark_name_, *std::move(options)}, line);
+    auto added =
+        add_for_each_value({.name = benchmark_name_, .options = *std::move(options)}, line);
     if (!added) return added;
 
-    // The user is told about replaced gates when it is known which benchmarks run.
-    if (const auto replaced = list_replaced_gates(own->settings); !replaced.empty())
+    // The benchmarks may replace gates of the command line. The user is told so later, when it is
+    // known which benchmarks run.
+    const auto replaced_gates = list_replaced_gates(own->settings);
+    if (!replaced_gates.empty())
       for (std::size_t b = first_added; b < suite_.benchmarks.size(); ++b)
-        replaced_gates_by_benchmark_[suite_.benchmarks[b].name] = replaced;
+        replaced_gates_by_benchmark_[suite_.benchmarks[b].name] = replaced_gates;
 
-    // Later errors are not about this benchmark.
+    // Errors mention this name, but later errors are not about this benchmark.
     benchmark_name_.clear();
     return {};
   }
@@ -592,7 +595,7 @@ class SuiteReader {
   }
 
   /// True if --only is not given, or its pattern matches `name`.
-  Result<bool> is_selected(const std::string& name) const {
+  Result<bool> matches_filter(const std::string& name) const {
     const std::optional<Pattern>& pattern = typed_.suite.benchmark_filter;
     if (!pattern) return true;
     const auto has_no_limit = [] { return true; };  // names are too short to match for long
@@ -612,8 +615,8 @@ class SuiteReader {
         "they are " + listed(names)};
   }
 
-  /// Selects the benchmarks of --only and --shard. The shards take benchmarks in turn, so that a
-  /// benchmark added at the end of the file moves no benchmark to another shard.
+  /// Removes the benchmarks that --only and --shard do not select. The shards take benchmarks in
+  /// turn, so a benchmark added at the end of the file moves no benchmark to another shard.
   Result<void> select_benchmarks() {
     if (!typed_.suite.benchmark_filter && !typed_.suite.shard) return {};
     const Shard whole_suite{.part = 1, .part_count = 1};
@@ -622,11 +625,14 @@ class SuiteReader {
     std::vector<Benchmark> selected;
     bool matches_any = false;
     for (std::size_t i = 0; i < suite_.benchmarks.size(); ++i) {
-      const auto matches = is_selected(suite_.benchmarks[i].name);
-      if (!matches) return matches.error();
-      matches_any = matches_any || *matches;
-      const bool is_in_shard = i % shard.part_count == shard.part - 1;
-      if (*matches && is_in_shard) selected.push_back(std::move(suite_.benchmarks[i]));
+      const Result<bool> checked = matches_filter(suite_.benchmarks[i].name);
+      if (!checked) return checked.error();
+      const bool matches = *checked;
+      if (!matches) continue;
+
+      matches_any = true;
+      const bool is_in_shard = i % shard.part_count == shard.part - 1;  // parts count from 1
+      if (is_in_shard) selected.push_back(std::move(suite_.benchmarks[i]));
     }
 
     // A shard may be empty, but a pattern without any match is probably mistyped.

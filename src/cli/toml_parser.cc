@@ -39,15 +39,18 @@ std::size_t skip_string_or_comment(std::string_view text, std::size_t at) {
   return text[at] == '#' ? std::min(text.find('\n', at), text.size()) : at;
 }
 
-/// Returns the line of the first key with too many dots (a.b.c), from 1; 0 if there is none. toml++
-/// makes a table within a table for each dot, and destroys the tables by recursion, so a file with
-/// such a key could overflow the stack.
+/// Returns the line, from 1, of the first key with too many dots (a.b.c); kNoLine if there is none.
+/// toml++ makes a table within a table for each dot, and destroys the tables by recursion, so a
+/// file with such a key could overflow the stack.
 std::size_t find_line_of_deep_key(std::string_view text) {
   constexpr std::size_t max_dots = 16;
   std::size_t dots_in_key = 0;
-  for (std::size_t at = 0; at < text.size();) {
+  std::size_t at = 0;
+  while (at < text.size()) {
     // Dots in strings and in comments do not count.
-    if (const std::size_t end = skip_string_or_comment(text, at); end != at) {
+    const std::size_t end = skip_string_or_comment(text, at);
+    const bool is_string_or_comment = end != at;
+    if (is_string_or_comment) {
       at = end;
       continue;
     }
@@ -59,12 +62,12 @@ std::size_t find_line_of_deep_key(std::string_view text) {
       return static_cast<std::size_t>(lines_before) + 1;
     }
 
-    // Another key, or a value, may begin after these.
-    if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') dots_in_key = 0;
+    const bool may_begin_next_key = c == '\n' || c == '=' || c == ',' || c == '[' || c == '{';
+    if (may_begin_next_key) dots_in_key = 0;
     ++at;
   }
 
-  return 0;
+  return kNoLine;
 }
 
 /// True if the value in line number `line` looks like text without quotes: duration = 500ms.
@@ -88,7 +91,7 @@ void refuse_broken_toml() {
 std::variant<toml::table, TomlFault> parse_toml(std::string_view text, const TomlAdvice& advice) {
   if (text.find('\0') != std::string_view::npos)
     return TomlFault{kNoLine, {"is not valid TOML, because it contains a zero byte", ""}};
-  if (const std::size_t line = find_line_of_deep_key(text); line > 0)
+  if (const std::size_t line = find_line_of_deep_key(text); line != kNoLine)
     return TomlFault{line, {"it has a key with more than 16 dots", advice.shape}};
   try {
     return toml::parse(text);

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka::report {
 
@@ -299,26 +300,30 @@ std::vector<double> sort_values(const std::vector<Sample>& samples) {
   return values;
 }
 
-/// Returns what the overview chart shows of a command: where its runs lie, and their median or mean
-/// with its confidence interval.
-OverviewRow make_overview_row(const Results& results, std::size_t metric, std::size_t command,
+/// Returns what the overview chart shows of a command: where its runs lie, and their median with
+/// its confidence interval. A command with several layouts has the mean over them in place of the
+/// median.
+OverviewRow make_overview_row(const Results& results, std::size_t metric_index, std::size_t command,
                               const stats::Summary& summary) {
-  const std::vector<Sample> samples = values_with_runs(results, command, metric);
+  const double confidence = results.session.confidence;
+  const std::vector<Sample> samples = values_with_runs(results, command, metric_index);
   OverviewRow row{.command = command,
                   .values = sort_values(samples),
                   .center = summary.median,
                   .whiskers = find_whiskers(samples, summary)};
-  row.interval = estimate_median_interval(row.values, results.session.confidence);
+
+  const bool has_several_layouts = count_layouts(results.session, command) > 1;
+  if (!has_several_layouts) {
+    row.interval = estimate_median_interval(row.values, confidence);
+    return row;
+  }
 
   // The interval of the median tells how far more runs of the same builds could move it. A user who
-  // measures several builds with different addresses (layouts) asks about all such builds, so the
-  // row has the mean over the layouts. It has no interval if there are too few layouts.
-  if (count_layouts(results.session, command) > 1) {
-    const auto estimate =
-        estimate_mean(results.commands[command].rows[metric], results.session.confidence);
-    row.center = estimate ? estimate->mean : summary.mean;
-    row.interval = estimate ? estimate->bounds : std::nullopt;
-  }
+  // measures several builds with different addresses (layouts) asks about all such builds. The
+  // interval of the mean over the layouts tells that. There is none if there are too few layouts.
+  const auto mean = estimate_mean(results.commands[command].rows[metric_index], confidence);
+  row.center = mean ? mean->mean : summary.mean;
+  row.interval = mean ? mean->bounds : std::nullopt;
   return row;
 }
 
@@ -739,23 +744,25 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
 /// the chart would tell nothing, so screen readers pass over them.
 std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
   constexpr std::size_t tick_length = 4;
-  constexpr std::size_t gap_above_line = 5;  // below the tick; the second line needs none
-  constexpr std::size_t height_of_two_lines = 2 * kAxisHeight - gap_above_line;
+  constexpr std::size_t bottom_of_first_line = kAxisHeight;
+  constexpr std::size_t gap_below_tick = 5;  // a part of kAxisHeight; a second line needs no gap
+  constexpr std::size_t bottom_of_second_line = 2 * kAxisHeight - gap_below_tick;
 
-  std::string content;
-  std::size_t height = kAxisHeight;
+  std::string ticks;
+  std::size_t height = bottom_of_first_line;
   for (const TickLabel& label : labels) {
-    content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"{1}\" class=\"tick\"/>\n",
-                           label.position_percent, tick_length);
-    content += draw_label_line(label.position_percent, label.text, kAxisHeight);
+    const double position = label.position_percent;
+    ticks += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"{1}\" class=\"tick\"/>\n",
+                         position, tick_length);
+    ticks += draw_label_line(position, label.text, bottom_of_first_line);
 
     if (label.second_line.empty()) continue;
-    content += draw_label_line(label.position_percent, label.second_line, height_of_two_lines);
-    height = height_of_two_lines;
+    ticks += draw_label_line(position, label.second_line, bottom_of_second_line);
+    height = bottom_of_second_line;
   }
 
   return fmt::format("<svg width=\"100%\" height=\"{}\" aria-hidden=\"true\">\n{}</svg>\n", height,
-                     content);
+                     ticks);
 }
 
 std::string svg_with_vertical_axis(const SvgWithAxis& drawing) {
@@ -855,34 +862,39 @@ std::string commands_for_page_script(const Results& results) {
 /// Returns a command's `run_distances` (encode_run_distances()); empty if its first metric has the
 /// same. Most metrics of a command have values of the same runs. To keep the page small, the runs
 /// are written again only for a metric whose runs differ.
-std::string MetricDrawings::omit_known_runs(std::size_t command, std::string run_distances) {
+std::string MetricDrawings::omit_runs_of_first_metric(std::size_t command,
+                                                      std::string run_distances) {
   const auto [written, is_first_metric] =
       run_distances_by_command_.try_emplace(command, run_distances);
   if (!is_first_metric && run_distances == written->second) run_distances.clear();
   return run_distances;
 }
 
-/// Encodes what the page's script (page/drawing.js, `draw`) needs to draw a metric: one axis, and
-/// for each command a box plot and the values of its runs. Very many values are thinned out.
-std::string MetricDrawings::make_attributes(std::size_t metric) {
-  const DrawnMetric drawing = prepare_drawing(results_, metric);
+/// Returns, as HTML attributes, what the page's script (page/drawing.js, `draw`) needs to draw a
+/// metric: one axis, and for each command a row with a box plot and the values of its runs. Very
+/// many values are thinned out.
+std::string MetricDrawings::make_attributes(std::size_t metric_index) {
+  const DrawnMetric drawing = prepare_drawing(results_, metric_index);
   const PointLimits limits = share_points(max_points_, results_.commands.size());
 
   bool is_any_thinned = false;
   std::string rows;
   for (std::size_t c = 0; c < results_.commands.size(); ++c) {
-    const stats::Summary* summary = find_summary(results_, c, metric);
+    const stats::Summary* summary = find_summary(results_, c, metric_index);
     if (summary == nullptr) continue;
 
     const std::vector<Sample>& samples = drawing.samples[c];
     const std::vector<Sample> drawn = choose_drawn_samples(samples, limits);
-    is_any_thinned = is_any_thinned || drawn.size() < samples.size();
+    const bool is_thinned = drawn.size() < samples.size();
+    is_any_thinned = is_any_thinned || is_thinned;
 
-    rows += fmt::format(
-        "{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
-        quantity(summary->median, drawing.metric), encode_box(drawing, samples, *summary),
-        omit_known_runs(c, encode_run_distances(drawn)), encode_positions(drawing, drawn),
-        encode_shape(drawing, samples, limits.max_unthinned));
+    const auto fields = std::to_array<std::string>(
+        {std::to_string(c), quantity(summary->median, drawing.metric),
+         encode_box(drawing, samples, *summary),
+         omit_runs_of_first_metric(c, encode_run_distances(drawn)),
+         encode_positions(drawing, drawn), encode_shape(drawing, samples, limits.max_unthinned)});
+    const std::string_view separator = rows.empty() ? "" : "\n";
+    rows += fmt::format("{}{}", separator, fmt::join(fields, ";"));
   }
 
   return fmt::format(" data-axis=\"{}\" data-rows=\"{}\"{}", html_text(encode_axis(drawing)), rows,

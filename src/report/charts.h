@@ -147,10 +147,10 @@ class MetricDrawings {
   /// Returns the HTML attributes of a metric, which page/drawing.js reads. A command's runs are
   /// only written for the first metric that has them, so metrics must come in the order of the
   /// page.
-  std::string make_attributes(std::size_t metric);
+  std::string make_attributes(std::size_t metric_index);
 
  private:
-  std::string omit_known_runs(std::size_t command, std::string run_distances);
+  std::string omit_runs_of_first_metric(std::size_t command, std::string run_distances);
 
   const Results& results_;
   std::size_t max_points_;

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <variant>
 
@@ -469,8 +470,8 @@ std::string cell_text(const Cell& cell, CellContent content, const Markup& marku
   if (content == CellContent::Name || content == CellContent::Code)
     return markup.format_code(cell.text);
   if (content == CellContent::Text) return markup.format_user_text(cell.text);
-  const std::string_view mark = cell.mark == Mark::Better  ? markup.better
-                                : cell.mark == Mark::Worse ? markup.worse
+  const std::string_view mark = cell.mark == Mark::Better  ? markup.better_mark
+                                : cell.mark == Mark::Worse ? markup.worse_mark
                                                            : "";
   const std::string text = std::string(mark) + cell.text;
   return cell.is_significant_delta ? emphasize(text) : text;
@@ -551,14 +552,15 @@ std::string make_session_lists(const Results& results, const Markup& markup) {
                    markup);
 }
 
-/// Writes a report for a pull request or a document: the tables, and below them lists with what the
-/// screen shows as lines. `markup` tells how the language, such as Markdown, writes each part.
+/// Writes a report for a pull request or a document: the tables, and below them the lists. An item
+/// of a list is what the screen shows as a line. `markup`: how the language, such as Markdown,
+/// writes each part.
 void write_markup(const Report& report, Markup markup, const Sink& sink) {
   // All benchmarks of a report are presented alike. Outside suites, the first is the only one.
   const Results& first = report.benchmarks.front();
   if (first.presentation.marks == MarksChoice::Emoji) {
-    markup.better = "⚡ ";
-    markup.worse = "💩 ";
+    markup.better_mark = "⚡ ";
+    markup.worse_mark = "💩 ";
   }
 
   if (report.is_suite()) {
@@ -591,23 +593,24 @@ std::vector<ExportedCommandName> list_whole_names(const Results& results) {
 /// earlier command.
 ExportedCommandName abbreviate_name(const std::vector<ExportedCommandName>& whole_names,
                                     std::size_t command) {
-  ExportedCommandName name = whole_names[command];
+  const ExportedCommandName& whole = whole_names[command];
   const auto has_same_role = [&](const ExportedCommandName& other) {
-    return other.role == whole_names[command].role;
+    return other.role == whole.role;
   };
-  const auto has_same_name = [&](const ExportedCommandName& other) {
-    return has_same_role(other) && other.command == whole_names[command].command;
+  const auto has_same_role_and_name = [&](const ExportedCommandName& other) {
+    return has_same_role(other) && other.command == whole.command;
   };
 
-  // A role that no other command has names the command by itself.
-  const bool is_in_suite = !name.benchmark.empty();
-  const bool is_named_by_role =
+  // If no other command of the benchmark has the role, the role is enough.
+  ExportedCommandName name = whole;
+  const bool is_in_suite = !whole.benchmark.empty();
+  const bool is_only_one_of_role =
       is_in_suite && std::ranges::count_if(whole_names, has_same_role) == 1;
-  if (is_named_by_role) name.command.clear();
+  if (is_only_one_of_role) name.command.clear();
 
-  const auto end = whole_names.begin() + static_cast<std::ptrdiff_t>(command);
-  const auto earlier = std::count_if(whole_names.begin(), end, has_same_name);
-  if (earlier > 0) name.duplicate_suffix = fmt::format("#{}", earlier + 1);
+  const auto earlier_names = std::span(whole_names).first(command);
+  const auto same_before = std::ranges::count_if(earlier_names, has_same_role_and_name);
+  if (same_before > 0) name.duplicate_suffix = fmt::format("#{}", same_before + 1);
   return name;
 }
 

@@ -640,18 +640,20 @@ std::string describe_file_without_functions(const Recording& session) {
 
 }  // namespace
 
-/// Explains a change of the metric by the functions that changed most. Only functions whose
-/// difference is certain (significant) explain it, so there are no lines without such a function.
-std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate) {
-  const MetricByFunction* changes = find_changes(results, metric, candidate);
+/// Explains a change of the metric by the functions that changed most, with a line for each. Only
+/// functions whose difference is certain (significant) explain it, so there are no lines without
+/// such a function.
+std::string function_lines(const Results& results, std::size_t metric_index,
+                           std::size_t candidate) {
+  const MetricByFunction* changes = find_changes(results, metric_index, candidate);
   if (changes == nullptr) return "";
-  const std::vector<const FunctionChange*> certain = list_certain(*changes);
-  if (certain.empty()) return "";
+  const std::vector<const FunctionChange*> certain_changes = list_certain(*changes);
+  if (certain_changes.empty()) return "";
 
+  const Metric& metric = results.session.metrics[metric_index];
   std::string lines;
   const auto add_line = [&](std::string_view label, const FunctionChange& change) {
-    lines += fmt::format("  {}: {}\n", label,
-                         write_function_line(change, *changes, results.session.metrics[metric]));
+    lines += fmt::format("  {}: {}\n", label, write_function_line(change, *changes, metric));
   };
 
   // The functions are sorted by their differences. The first is named even if it is not certain, so
@@ -659,11 +661,10 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
   const FunctionChange& largest = changes->functions.front();
   if (!largest.is_certain()) add_line("the largest, but not certain", largest);
 
-  std::string_view label = label_largest_certain(*changes, *certain.front());
-  for (const FunctionChange* change : certain) {
-    add_line(label, *change);
-    label = "also";
-  }
+  const FunctionChange& largest_certain = *certain_changes.front();
+  add_line(label_largest_certain(*changes, largest_certain), largest_certain);
+  for (const FunctionChange* change : std::span(certain_changes).subspan(1))
+    add_line("also", *change);
 
   return lines;
 }
@@ -727,20 +728,20 @@ std::vector<FunctionSection> function_sections(const Results& results) {
   return sections;
 }
 
-/// Tells a user who asked for a table of functions (--functions) what to do to get one. Names the
-/// first reason that applies; the last one is the most general.
+/// Tells a user who asked for a table of functions (--functions) why there is none, and what to do
+/// to get one. Gives the first reason that applies. Empty if the user did not ask.
 std::string why_no_functions(const Results& results) {
   if (!results.presentation.functions) return "";
 
-  const std::vector<std::size_t> metrics = function_metrics(results);
-  if (are_hidden(results, metrics))
+  const std::vector<std::size_t> metrics_with_functions = function_metrics(results);
+  if (are_hidden(results, metrics_with_functions))
     return fmt::format("there is no table of functions, because --metrics leaves out {}",
-                       results.session.metrics[metrics.front()].name);
+                       results.session.metrics[metrics_with_functions.front()].name);
 
-  const auto has_failures = [&](std::size_t metric) {
+  const auto is_left_out_for_failures = [&](std::size_t metric) {
     return are_left_out_for_failures(results, metric);
   };
-  if (std::ranges::any_of(metrics, has_failures))
+  if (std::ranges::any_of(metrics_with_functions, is_left_out_for_failures))
     return "there is no table of functions, because some runs failed, and functions of failed runs "
            "are not compared";
 

@@ -12,7 +12,7 @@ namespace lauka::report {
 
 /// Returns up to three lines with functions that certainly differ in a metric: "  most of it: parse
 /// +34.2M (+2.9%)". Empty if there is no such function.
-std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate);
+std::string function_lines(const Results& results, std::size_t metric_index, std::size_t candidate);
 
 /// Returns function_lines for a failed gate; empty for another answer.
 std::string functions_of_failed_gate(const Results& results, const gate::Verdict& verdict);

@@ -17,7 +17,7 @@ bool is_of_word(char c) {
 
 /// Returns the bytes of an operator's name at `at`: 10 for "operator>>", 9 for "operator new", the
 /// blank included. Returns 0 if no such name begins there.
-std::size_t operator_size(std::string_view name, std::size_t at) {
+std::size_t size_of_operator_name(std::string_view name, std::size_t at) {
   constexpr std::string_view word = "operator";
   // Signs without brackets need not be recognized. The longest sign comes first.
   constexpr auto signs = std::to_array<std::string_view>(
@@ -50,32 +50,37 @@ class NameReader {
   /// read.
   std::size_t read_part_at(std::size_t at) {
     // The signs of an operator, as in operator<, are no brackets.
-    if (const std::size_t size = operator_size(name_, at); size > 0) {
-      has_operator_ = has_operator_ || is_outside_brackets();
-      add(name_.substr(at, size));
+    if (const std::size_t size = size_of_operator_name(name_, at); size > 0) {
+      if (is_outside_brackets()) is_after_operator_ = true;
+      add_unless_argument(name_.substr(at, size));
       return size;
     }
 
     const char c = name_[at];
     if (c == '<') {
       open_angle_bracket(at);
-    } else if (c == '>' && angles_ > 0 && name_[at - 1] != '-') {  // not the arrow ->
-      close_angle_bracket();
-    } else {
-      if (c == '(') ++parentheses_;
-      if (c == ')' && parentheses_ > 0) --parentheses_;
-      add(name_.substr(at, 1));
-      // A blank may end the return type. A blank after an operator's name does not: the rest of
-      // "operator unsigned int" is a part of the name.
-      const bool may_end_return_type = c == ' ' && is_outside_brackets() && !has_operator_;
-      if (may_end_return_type) drop_return_type_before(at);
+      return 1;
     }
+    const bool is_of_arrow = c == '>' && at > 0 && name_[at - 1] == '-';  // as in "->"
+    if (c == '>' && angles_ > 0 && !is_of_arrow) {
+      close_angle_bracket();
+      return 1;
+    }
+
+    if (c == '(') ++parentheses_;
+    if (c == ')' && parentheses_ > 0) --parentheses_;
+    add_unless_argument(name_.substr(at, 1));
+
+    // A blank may end the return type. A blank after an operator's name does not: the rest of
+    // "operator unsigned int" is a part of the name.
+    const bool may_end_return_type = c == ' ' && is_outside_brackets() && !is_after_operator_;
+    if (may_end_return_type) drop_return_type_before(at);
     return 1;
   }
 
   bool is_outside_brackets() const { return angles_ == 0 && parentheses_ == 0; }
 
-  void add(std::string_view text) {
+  void add_unless_argument(std::string_view text) {
     if (angles_ == 0 || is_path_) text_ += text;
   }
 
@@ -85,13 +90,13 @@ class NameReader {
       is_path_ = at == 0;
       text_ += is_path_ ? "<" : "<…>";
     } else {
-      add("<");
+      add_unless_argument("<");
     }
     ++angles_;
   }
 
   void close_angle_bracket() {
-    add(">");
+    add_unless_argument(">");
     --angles_;
   }
 
@@ -109,8 +114,8 @@ class NameReader {
   std::size_t begin_ = 0;
   std::size_t angles_ = 0;
   std::size_t parentheses_ = 0;
-  bool has_operator_ = false;
-  bool is_path_ = false;  ///< true inside of the brackets with which the name begins
+  bool is_after_operator_ = false;  ///< true after the word "operator" outside of brackets
+  bool is_path_ = false;            ///< true inside of the brackets with which the name begins
 };
 
 /// Returns the name without the parameters at its end, and what may follow them: " const".

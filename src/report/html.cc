@@ -414,12 +414,13 @@ void write_benchmark_part(const Results& results, std::size_t max_points, const 
 }
 
 /// Writes the page of a suite: first what all benchmarks say together, and then each benchmark in a
-/// folded part.
+/// part that the reader can unfold.
 void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete()) sink(kCutShortNote);
 
   const std::vector<ChangeRow> changes = suite_changes(suite);
-  sink(make_paragraphs(count_changes(changes_of_benchmarks(suite, changes)), "answer"));
+  const std::string answer = count_changes(changes_of_benchmarks(suite, changes));
+  sink(make_paragraphs(answer, "answer"));
   sink(make_paragraphs(suite_race_lines(suite)));
   sink(make_paragraphs(gates_in_one_line(suite)) +
        make_paragraphs(largest_function_change_lines(suite)));
@@ -433,7 +434,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
   sink(make_caveats(warning_texts(suite, kPageStyle), note_texts(suite)));
 
-  // Without scripts, the charts of the benchmarks are missing, so the page says so above them.
+  // Without scripts, the benchmarks have no charts. The page says so above the benchmarks.
   sink("<h2>Benchmarks</h2>\n");
   sink(kNoScript);
   for (const Results* results : benchmarks_in_table_order(suite))

@@ -145,22 +145,24 @@ bool is_misled_by_one_layout(const MetricResult& row) {
 /// lines say what the layouts add to the result: whether a single layout would have misled the
 /// user, which layouts are missing, and how much the addresses alone change the metric.
 std::string layout_lines(const Results& results) {
-  const auto primary = primary_metric(results.session.metrics);
-  if (results.session.setting.layouts == 1 || !primary) return "";
+  const auto metric_index = primary_metric(results.session.metrics);
+  const bool has_layouts = results.session.setting.layouts != 1;
+  if (!has_layouts || !metric_index) return "";
 
+  const bool has_only_one_command = results.commands.size() == 1;
   const bool has_several_candidates = find_candidates(results).size() > 1;
   std::string lines;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const MetricResult& row = results.commands[c].rows[*primary];
+    const MetricResult& row = results.commands[c].rows[*metric_index];
     if (!row.layouts) continue;
 
+    // A reference has no lines of its own. Those of its candidates are also about it.
     if (results.session.reference.is_candidate(c)) {
       const std::string subject =
           has_several_candidates ? results.session.commands[c].name + ": " : "";
-      lines += make_lines_of_candidate(results, c, *primary, subject);
-    } else if (results.commands.size() == 1 && row.layouts->mean) {
-      // Nothing is compared, so the line is about the command itself.
-      lines += make_lines_of_only_command(results, row, results.session.metrics[*primary]);
+      lines += make_lines_of_candidate(results, c, *metric_index, subject);
+    } else if (has_only_one_command && row.layouts->mean) {
+      lines += make_lines_of_only_command(results, row, results.session.metrics[*metric_index]);
     }
   }
 

@@ -88,29 +88,31 @@ Claims make_claims_of_direction(const Condition& condition) {
   return {.pass = better, .fail = "not " + better};
 }
 
-/// A condition either fails a gate ("wall_time > 5%") or keeps a candidate ("keep if wall_time <
-/// -1%"), in both cases only beyond its limit. So a gate passes at the limit itself ("at most 5%
-/// slower"), but a candidate is not kept ("at most 1% faster").
+/// Returns what a condition claims of its metric if it passes and if it fails. A condition either
+/// fails a gate ("wall_time > 5%") or keeps a candidate ("keep if wall_time < -1%"), in both cases
+/// only beyond its limit. At the limit itself, a gate therefore passes ("at most 5% slower"), but a
+/// candidate is not kept ("at most 1% faster").
 Claims make_claims(const Condition& condition) {
-  const bool compares = condition.limit.needs_reference();
   const double number = condition.limit.number;
-  if (compares && number == 0) return make_claims_of_direction(condition);
+  const bool limits_change = condition.limit.needs_reference();
+  if (limits_change && number == 0) return make_claims_of_direction(condition);
 
-  const std::string limit =
-      compares ? change_in_words(condition, number) : format_limit(condition.limit);
+  const std::string limit_text =
+      limits_change ? change_in_words(condition, number) : format_limit(condition.limit);
 
-  // A negative change is named without its sign: -5% is "5% faster". Below a negative limit, such a
-  // size becomes larger: -7% is "more than 5% faster".
-  const bool is_size_of_fall = compares && number < 0;
+  // A change of -5% is called "5% faster", so a change below it is "more than 5% faster".
+  const bool is_named_without_sign = limits_change && number < 0;
   const bool passes_if_larger =
-      is_size_of_fall ? !condition.fails_below_limit : condition.fails_below_limit;
+      is_named_without_sign ? !condition.fails_below_limit : condition.fails_below_limit;
 
   if (condition.is_for_keeping()) {
-    if (passes_if_larger) return {.pass = "more than " + limit, .fail = "at most " + limit};
-    return {.pass = "less than " + limit, .fail = "at least " + limit};
+    if (passes_if_larger)
+      return {.pass = "more than " + limit_text, .fail = "at most " + limit_text};
+    return {.pass = "less than " + limit_text, .fail = "at least " + limit_text};
   }
-  if (passes_if_larger) return {.pass = "at least " + limit, .fail = "less than " + limit};
-  return {.pass = "at most " + limit, .fail = "more than " + limit};
+  if (passes_if_larger)
+    return {.pass = "at least " + limit_text, .fail = "less than " + limit_text};
+  return {.pass = "at most " + limit_text, .fail = "more than " + limit_text};
 }
 
 /// Returns what the verdict's answer, pass or fail, claims.
@@ -419,7 +421,8 @@ struct ObstacleWords {
   std::string (*make_clause)(const Results& results, const gate::Verdict& verdict) = nullptr;
 };
 
-/// Returns the words for an obstacle; empty ones for None.
+/// Returns the words for an obstacle; empty ones for None. A clause that depends on the results is
+/// made by a function.
 ObstacleWords words_for(gate::Obstacle obstacle) {
   switch (obstacle) {
     case gate::Obstacle::NoSuccess:

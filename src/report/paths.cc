@@ -68,25 +68,26 @@ std::vector<std::size_t> list_by_weight(const MetricByFunction& changes,
   return indices;
 }
 
-/// Chooses the paths of which a table of `max_lines` lines consists. A path takes a line, and so
-/// does each of its callers. Paths of weight 0 are never chosen for themselves. Of the others,
-/// those with a larger weight have precedence.
+/// Chooses the paths for a table of at most `max_lines` lines. A path takes a line, and so does
+/// each of its callers. Paths with a larger weight are chosen first. A path of weight 0 is chosen
+/// only as the caller of another one.
 ChosenPaths choose_paths(const MetricByFunction& changes, std::size_t max_lines,
                          const std::function<double(const PathChange&)>& weight_of) {
   ChosenPaths chosen;
-  std::vector<std::size_t> to_add;  // a path with those of its callers that are not chosen yet
-  for (const std::size_t path : list_by_weight(changes, weight_of)) {
-    to_add.clear();
-    std::size_t index = path;
+  std::vector<std::size_t> new_lines;
+  for (const std::size_t path_index : list_by_weight(changes, weight_of)) {
+    // The path and its callers need lines, up to the first caller that has one already.
+    new_lines.clear();
+    std::size_t index = path_index;
     while (index != kNoCaller && !chosen.indices.contains(index)) {
-      to_add.push_back(index);
+      new_lines.push_back(index);
       index = changes.paths[index].caller;
     }
 
     // A path that needs too many lines is passed over. A lighter one with fewer callers may fit.
-    const std::size_t lines_needed = chosen.indices.size() + to_add.size();
+    const std::size_t lines_needed = chosen.indices.size() + new_lines.size();
     if (lines_needed <= max_lines) {
-      chosen.indices.insert(to_add.begin(), to_add.end());
+      chosen.indices.insert(new_lines.begin(), new_lines.end());
     } else {
       chosen.has_all = false;
       chosen.max_lines_needed = std::max(chosen.max_lines_needed, lines_needed);
@@ -146,19 +147,21 @@ Cell make_difference_cell(const PathChange& path, const Metric& metric) {
           .is_significant_delta = path.is_certain};
 }
 
-/// Makes a table with a row for each chosen path, indented below its caller.
+/// Makes a table with a row for each chosen path, indented below its caller. The callers of chosen
+/// paths are chosen, too.
 Table make_path_table(const Results& results, std::size_t command, const MetricByFunction& changes,
                       const std::set<std::size_t>& chosen_paths) {
   const bool is_compared = results.session.reference.is_candidate(command);
   const Metric& metric = results.session.metrics[changes.metric];
   Table table = make_empty_path_table(results, command);
 
-  std::vector<std::size_t> depths(changes.paths.size());
+  std::vector<std::size_t> depths(changes.paths.size());  // of all paths; outermost ones have 0
   for (const std::size_t index : chosen_paths) {
     const PathChange& path = changes.paths[index];
 
-    // A caller precedes its calls, so its depth is known.
-    if (path.caller != kNoCaller) depths[index] = depths[path.caller] + 1;
+    // A caller precedes the paths that it calls, so its depth is known here.
+    const bool has_caller = path.caller != kNoCaller;
+    if (has_caller) depths[index] = depths[path.caller] + 1;
 
     TableRow& row = table.rows.emplace_back(TableRow{make_name_cell(path, depths[index])});
     if (is_compared) row.push_back({.text = quantity(path.reference_mean, metric)});

@@ -106,12 +106,12 @@ std::string describe_last_command(const Results& results, const gate::RaceResult
       one_line(race.metric));
 }
 
-/// Returns what the race has shown about the commands that remain in it. In a race, a command is no
-/// longer run once another one was shown to be better. The names of the remaining commands follow
-/// the text: "fastest, with 95% confidence: old", or "with 95% confidence, the fastest is one of:
-/// old and new".
+/// In a race, a command is no longer run once another one was shown to be better. Returns what the
+/// race has shown about the commands that remain in it, as a text that their names follow:
+/// "fastest, with 95% confidence", or "the time ran out before the race was decided; with 95%
+/// confidence, the fastest is one of".
 std::string describe_outcome(const Results& results, const gate::RaceResult& race) {
-  const std::string best = make_superlative(results, race);
+  const std::string superlative = make_superlative(results, race);
   const std::string confidence = describe_confidence(results);
 
   switch (race.end) {
@@ -119,13 +119,14 @@ std::string describe_outcome(const Results& results, const gate::RaceResult& rac
       return describe_last_command(results, race);
     case gate::RaceEnd::Equal:
       // The race ends when the remaining commands differ by less than its limit.
-      return fmt::format("{}, or within {:.6g}% of it, {}", best, 100.0 * race.limit, confidence);
+      return fmt::format("{}, or within {:.6g}% of it, {}", superlative, 100.0 * race.limit,
+                         confidence);
     case gate::RaceEnd::MaxRuns:
       return fmt::format("--max-runs was reached before the race was decided; {}, the {} is one of",
-                         confidence, best);
+                         confidence, superlative);
     case gate::RaceEnd::Duration:
       return fmt::format("the time ran out before the race was decided; {}, the {} is one of",
-                         confidence, best);
+                         confidence, superlative);
     case gate::RaceEnd::Unfinished:
       break;
   }

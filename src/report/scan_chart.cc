@@ -407,26 +407,26 @@ std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) 
 
 // In a scan, a single command is run with several numbers as values of a parameter. The headline
 // says how the metric depends on the parameter, and at which value it is best.
-std::string scan_headline(const Results& results, std::size_t metric) {
+std::string scan_headline(const Results& results, std::size_t metric_index) {
   if (!is_scan(results)) return "";
   const std::string parameter = *find_scanned_parameter(results);
-  const std::vector<ScanSeries> all_series = make_series(results, metric, parameter);
+  const std::vector<ScanSeries> all_series = make_series(results, metric_index, parameter);
   if (all_series.empty()) return "";
 
-  const Metric& measured = results.session.metrics[metric];
-  const std::string growth =
-      all_series.size() == 1
-          ? describe_growth(all_series.front(), measured, parameter, results.session.confidence)
-          : "";
+  const Metric& metric = results.session.metrics[metric_index];
+  const ScanPoint& best = find_best_point(results, metric_index, all_series);
+  const std::string best_value = fmt::format(
+      "{} at {} (mean {})", choose_superlative(metric),
+      parameters_text(results.session.commands[best.command]), quantity(best.mean, metric));
 
-  const ScanPoint& best = find_best_point(results, metric, all_series);
-  const std::string text =
-      growth + fmt::format("{} at {} (mean {})", choose_superlative(measured),
-                           parameters_text(results.session.commands[best.command]),
-                           quantity(best.mean, measured));
+  if (all_series.size() == 1) {
+    const std::string growth =
+        describe_growth(all_series.front(), metric, parameter, results.session.confidence);
+    if (!growth.empty()) return growth + best_value;
+  }
 
-  // A known growth says already whether the values differ.
-  return growth.empty() ? text + say_if_best_by_chance(results, best.command, metric) : text;
+  // Without a known growth, the best value may be best by chance.
+  return best_value + say_if_best_by_chance(results, best.command, metric_index);
 }
 
 std::string scan_chart(const Results& results, std::size_t metric) {

@@ -24,6 +24,6 @@ std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results);
 
 /// Returns the result of a scan in a sentence: "wall time grows as n^1.02 (0.98 … 1.06); fastest at
 /// n = 10 (mean 12.3ms)". Empty if the session is not a scan, or has no values.
-std::string scan_headline(const Results& results, std::size_t metric);
+std::string scan_headline(const Results& results, std::size_t metric_index);
 
 }  // namespace lauka::report

@@ -913,24 +913,26 @@ std::string histograms(const Results& results, const Style& style) {
   return text;
 }
 
-// Says how the candidates compare with their references: with few commands, in a sentence for each
-// candidate, with more commands in one for each reference, and with many references in one for each
-// command that the user typed.
+// Says how the candidates compare with their references. With few commands, there is a sentence for
+// each candidate. With more commands, there is one for each reference, and with many references,
+// one for each command that the user typed.
 std::string comparison_lines(const Results& results, const Style& style) {
   std::string failures = failure_lines(results, style);
 
   // race_line() says which commands of a race are the best.
-  if (results.findings.race) return failures;
+  const bool is_race = results.findings.race.has_value();
+  if (is_race) return failures;
 
   // The lines about failures say that deltas leave out the failed runs. Without candidates, there
   // are no deltas.
-  if (results.headline_comparisons.empty()) return find_candidates(results).empty() ? "" : failures;
+  const bool has_candidates = !find_candidates(results).empty();
+  if (results.headline_comparisons.empty()) return has_candidates ? failures : "";
 
   constexpr std::size_t max_described_references = 10;
-  const Comparisons by_gain = sort_by_gain(results);
-  const std::vector<Comparisons> groups = group_by_reference(results, by_gain);
+  const Comparisons comparisons_by_gain = sort_by_gain(results);
+  const std::vector<Comparisons> groups = group_by_reference(results, comparisons_by_gain);
   if (groups.size() > max_described_references)
-    return count_significant_by_typed_command(results, by_gain, style) + failures;
+    return count_significant_by_typed_command(results, comparisons_by_gain, style) + failures;
 
   std::string text;
   for (const Comparisons& group : groups) text += describe_group(results, group, style);
@@ -1002,8 +1004,8 @@ std::vector<Sample> values_with_runs(const Results& results, std::size_t command
   return samples;
 }
 
-// The bins of a histogram have equal widths, except the outermost ones, which reach to the smallest
-// and to the largest value.
+// Makes the bins of a histogram. They have equal widths, except the first and the last one, which
+// reach to the smallest and to the largest value.
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t max_count) {
   const stats::IntervalEnds range = find_binned_range(summary);
@@ -1014,12 +1016,14 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
   const double width = (range.high - range.low) / static_cast<double>(count);
   std::vector<Bin> bins = make_empty_bins(range.low, width, count);
 
-  // The outermost bins take the severe outliers as well, and are given their whole extent.
+  // Values outside of the range are severe outliers. They are counted in the first or the last bin.
   const auto last_index = static_cast<double>(count - 1);
   for (const double value : values) {
     const double index = std::clamp((value - range.low) / width, 0.0, last_index);
     ++bins[static_cast<std::size_t>(index)].count;
   }
+
+  // These bins reach as far as their values.
   bins.front().low = summary.min;
   bins.back().high = summary.max;
   return bins;

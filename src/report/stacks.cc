@@ -33,38 +33,39 @@ std::string folded_frame(std::string_view name) {
 /// beginning of the previous path's stack, or all of it.
 struct FoldedStack {
   std::string text{};
-  std::vector<std::size_t> lengths{};  ///< by path so far, in characters
+  std::vector<std::size_t> lengths_by_path{};  ///< in characters, of the paths so far
 
   void go_to_next(const PathChange& path) {
     const bool is_outermost = path.caller == kNoCaller;
-    text.resize(is_outermost ? 0 : lengths[path.caller]);
+    text.resize(is_outermost ? 0 : lengths_by_path[path.caller]);
     text += (is_outermost ? "" : ";") + folded_frame(path.name);
-    lengths.push_back(text.size());
+    lengths_by_path.push_back(text.size());
   }
 };
 
 }  // namespace
 
-// Writes the folded stacks from which flame graph tools draw: "prog;main;parse 120", or
-// "prog;main;parse 120 95" if the command is compared with a reference.
+// Writes the folded stacks from which flame graph tools draw. A line has a stack and its time in
+// microseconds: "prog;main;parse 120". If the command is compared with a reference, the time of the
+// reference comes first: "prog;main;parse 120 95".
 void write_folded(const Report& report, const ExportTarget& target, const Sink& sink) {
   const Results& results = report.benchmarks.at(target.benchmark);
   const bool is_compared = results.session.reference.is_candidate(target.command);
 
-  const auto changes = show_paths(results, target.command);
-  if (!changes) return;
+  const auto call_paths = show_paths(results, target.command);
+  if (!call_paths) return;
 
   FoldedStack stack;
-  stack.lengths.reserve(changes->paths.size());
-  for (const PathChange& path : changes->paths) {
+  stack.lengths_by_path.reserve(call_paths->paths.size());
+  for (const PathChange& path : call_paths->paths) {
     stack.go_to_next(path);
 
     // A path that only called other functions has no time of its own, and needs no line.
-    const std::int64_t reference_time = to_microseconds(path.reference_own);
-    const std::int64_t candidate_time = to_microseconds(path.candidate_own);
-    if (reference_time == 0 && candidate_time == 0) continue;
-    sink(is_compared ? fmt::format("{} {} {}\n", stack.text, reference_time, candidate_time)
-                     : fmt::format("{} {}\n", stack.text, candidate_time));
+    const std::int64_t reference_us = to_microseconds(path.reference_own);
+    const std::int64_t candidate_us = to_microseconds(path.candidate_own);
+    if (reference_us == 0 && candidate_us == 0) continue;
+    sink(is_compared ? fmt::format("{} {} {}\n", stack.text, reference_us, candidate_us)
+                     : fmt::format("{} {}\n", stack.text, candidate_us));
   }
 }
 

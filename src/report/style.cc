@@ -294,20 +294,22 @@ std::string wrapped_to_cells(std::string_view text, std::size_t width) {
   const bool is_width_limited = width > 0;
   if (!is_width_limited || display_width(strip_ink(text)) <= width) return std::string(text);
 
-  const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
-  WrappedText lines{.width = width, .first_indent = blanks};
-  const std::size_t further_width = width - std::min(width, lines.further_indent());
+  const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());
+  WrappedText wrapped_text{.width = width, .first_indent = indent};
+  const std::size_t further_indent = std::min(width, wrapped_text.further_indent());
+  const std::size_t further_line_width = width - further_indent;
 
-  text.remove_prefix(blanks);
-  while (!text.empty()) {
-    // Takes the next word, and the blank behind it. A name in quotes is one word, unless it is
-    // wider than a line.
-    const std::string_view word = find_unbroken_word(text, further_width);
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    lines.add_word(word);
+  std::string_view rest = text.substr(indent);
+  while (!rest.empty()) {
+    // A name in quotes is one word, unless it is wider than a line.
+    const std::string_view word = find_unbroken_word(rest, further_line_width);
+    wrapped_text.add_word(word);
+
+    const std::size_t size_with_blank = word.size() + 1;
+    rest.remove_prefix(std::min(size_with_blank, rest.size()));
   }
 
-  return std::move(lines.text);
+  return std::move(wrapped_text.text);
 }
 
 std::string wrapped_message(std::string_view text, std::size_t width) {

@@ -201,7 +201,7 @@ struct SuiteShape {
   bool has_commands = false;
   bool has_metrics = false;
   bool has_gates = false;
-  bool has_deltas = false;
+  bool all_rows_may_have_deltas = false;
   bool has_failures = false;
 };
 
@@ -215,24 +215,25 @@ SuiteShape find_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
   return {.has_commands = std::ranges::any_of(suite.benchmarks, has_several_commands),
           .has_metrics = has_metrics(suite, rows),
           .has_gates = !suite.verdicts().empty(),
-          .has_deltas = std::ranges::all_of(rows, may_have_delta),
+          .all_rows_may_have_deltas = std::ranges::all_of(rows, may_have_delta),
           .has_failures = std::ranges::any_of(rows, has_failures)};
 }
 
-/// Returns the columns of the suite's table. Each column also says which of its parts goes first if
-/// the terminal is too narrow for the table.
+/// Returns the columns of the suite's table. Each column also says what it loses in a terminal that
+/// is too narrow for the table.
 std::vector<TableColumn> make_columns(const SuiteShape& shape) {
   std::vector<TableColumn> columns = {make_column("benchmark", CellContent::Name, Cut::Middle)};
 
   if (shape.has_commands) columns.push_back(make_column("command", CellContent::Code, Cut::Middle));
   if (shape.has_metrics) columns.push_back(make_column("metric", CellContent::Text));
 
-  // The values may go only if each row has a delta that remains.
+  // The values may be left out only if the deltas remain.
   const auto values_dropped_when_omitting =
-      shape.has_deltas ? OmittedPart::Values : OmittedPart::Never;
+      shape.all_rows_may_have_deltas ? OmittedPart::Values : OmittedPart::Never;
   columns.push_back(make_value_column("base", values_dropped_when_omitting));
   columns.push_back(make_value_column("candidate", values_dropped_when_omitting));
 
+  // A verdict loses its figure first, and then its limit. Failed runs lose the reasons.
   columns.push_back(make_shortened_column("delta", CellContent::Delta, {OmittedPart::Interval}));
   if (shape.has_gates)
     columns.push_back(make_shortened_column("verdict", CellContent::Verdict,

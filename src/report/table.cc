@@ -93,8 +93,9 @@ void narrow_columns(std::vector<std::size_t>& widths, const Table& table, std::s
 /// cells than the table has columns.
 std::string write_row(const Table& table, const TableRow& row, const TableLayout& layout,
                       const Style& style) {
+  const TableFitAttempt& fit = layout.chosen_attempt;
   std::string line;
-  std::size_t pending_blanks = 0;  // are written only if a cell with text follows
+  std::size_t blanks_before_next_text = 0;
 
   for (std::size_t c = 0; c < std::min(row.size(), table.columns.size()); ++c) {
     const std::size_t width = layout.widths[c];
@@ -102,17 +103,16 @@ std::string write_row(const Table& table, const TableRow& row, const TableLayout
     if (is_left_out) continue;
 
     const TableColumn& column = table.columns[c];
-    const std::string whole_text =
-        choose_cell_text(row[c], column, layout.chosen_attempt.last_omitted_part, style);
+    const std::string whole_text = choose_cell_text(row[c], column, fit.last_omitted_part, style);
     const std::string text =
         column.cut == Cut::End ? cut_end(whole_text, width) : cut_middle(whole_text, width);
 
     if (!text.empty()) {
-      line.append(pending_blanks, ' ');
+      line.append(blanks_before_next_text, ' ');
       line += inked(text, row[c].ink, style.color);
-      pending_blanks = 0;
+      blanks_before_next_text = 0;
     }
-    pending_blanks += width - display_width(text) + layout.chosen_attempt.gap;
+    blanks_before_next_text += width - display_width(text) + fit.gap;
   }
 
   return line;
@@ -281,23 +281,26 @@ MetricColumn make_delta_column() {
                      .shortened_when_omitting = {OmittedPart::Interval}}};
 }
 
-/// Returns the columns of a metric's results. A compact table has a row for each command, all about
-/// one metric. Any other table has a row for each metric, so it begins with the metric's name. In a
-/// narrow terminal, the columns are shortened or left out in the order of OmittedPart.
+/// Returns the columns of a table of results. A compact table has a row for each command, all about
+/// one metric. Any other table has a row for each metric, so it begins with the metric's name.
 std::vector<MetricColumn> list_columns(const TableShape& shape) {
   std::vector<MetricColumn> columns;
-  if (!shape.is_compact) columns.push_back(make_name_column());
-  if (shape.is_compact && shape.has_runs)
-    columns.push_back({.make_cell = make_runs_cell, .column = {.heading = {"runs"}}});
-  if (shape.is_compact && shape.is_of_race)
-    columns.push_back({.make_cell = make_race_cell, .column = {.heading = {"left in"}}});
+  if (shape.is_compact) {
+    if (shape.has_runs)
+      columns.push_back({.make_cell = make_runs_cell, .column = {.heading = {"runs"}}});
+    if (shape.is_of_race)
+      columns.push_back({.make_cell = make_race_cell, .column = {.heading = {"left in"}}});
+  } else {
+    columns.push_back(make_name_column());
+  }
 
   columns.push_back(make_mean_column());
   columns.push_back(make_range_column(shape));
   if (!shape.is_compact) columns.push_back(make_outliers_column());
   if (shape.has_deltas) columns.push_back(make_delta_column());
 
-  // A narrow screen shows only the first columns of a page without scrolling.
+  // A narrow screen shows only the first columns of a page without scrolling, so the important
+  // columns come first.
   if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
                           [](const MetricColumn& column) { return column.is_first_on_page; });
@@ -417,9 +420,9 @@ std::string write_separator(const Results& results, const Cell& delta) {
 /// the delta's interval, then the mean's deviation, then the delta.
 Cell make_matrix_cell(const Results& results, std::size_t metric_index,
                       const CommandResult& command) {
-  const MetricResult* values = row_if_has_values(command, metric_index);
   const std::string failed_runs = failed_and_redone_text(command);
-  if (values == nullptr) return {"n/a" + failed_runs};
+  const MetricResult* values = row_if_has_values(command, metric_index);
+  if (values == nullptr) return {.text = "n/a" + failed_runs};
 
   const Metric& metric = results.session.metrics[metric_index];
   Cell cell = make_matrix_mean(*values, metric, failed_runs);
@@ -428,13 +431,18 @@ Cell make_matrix_cell(const Results& results, std::size_t metric_index,
   // If no change could be computed, the mean gets the ink of the delta, but not its text.
   const Cell delta = delta_cell(*values->delta, marked_direction(results, metric));
   cell.ink = delta.ink;
-  if (!values->delta->change) return cell;
+  const bool has_change = values->delta->change.has_value();
+  if (!has_change) return cell;
 
   const std::string separator = write_separator(results, delta);
-  const std::string short_delta = separator + short_delta_text(*values->delta);
+  const std::string delta_without_interval = separator + short_delta_text(*values->delta);
+
+  // The third shorter text remains without a delta.
+  std::string& with_deviation = cell.shorter_texts[0];
+  std::string& without_deviation = cell.shorter_texts[1];
   cell.text += separator + delta.text;
-  cell.shorter_texts[0] += short_delta;
-  cell.shorter_texts[1] += short_delta;
+  with_deviation += delta_without_interval;
+  without_deviation += delta_without_interval;
   return cell;
 }
 
@@ -960,28 +968,32 @@ std::string compact_title(const Results& results, std::size_t metric) {
 }
 
 // The table has a row for each metric of one command. On a page, it is not fitted to a width.
-Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page) {
+Table full_table(const Results& results, std::size_t command_index, bool verbose, bool for_page) {
   Table table{.steps = list_full_table_steps(), .heading_ink = Ink::Bold};
-  const CommandResult& result = results.commands[command];
-  if (!has_values(result)) return table;
+  const CommandResult& command = results.commands[command_index];
+  if (!has_values(command)) return table;
 
   const std::vector<MetricColumn> columns =
-      list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, result, verbose)});
-  for (const MetricResult& values : result.rows) {
-    if (!is_in_tables(results, values.metric_index, verbose)) continue;
-    add_cells(table.rows.emplace_back(), columns,
+      list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, command, verbose)});
+  for (const MetricResult& metric_result : command.rows) {
+    const std::size_t metric_index = metric_result.metric_index;
+    if (!is_in_tables(results, metric_index, verbose)) continue;
+
+    TableRow& row = table.rows.emplace_back();
+    add_cells(row, columns,
               {.results = results,
-               .command = command,
-               .metric = results.session.metrics[values.metric_index],
-               .metric_result = &values});
+               .command = command_index,
+               .metric = results.session.metrics[metric_index],
+               .metric_result = &metric_result});
   }
 
   // In the terminal, headings without any row below them would be of no use.
-  if (!table.rows.empty() || for_page) add_columns(table, columns, Ink::Plain);
+  const bool has_headings = for_page || !table.rows.empty();
+  if (has_headings) add_columns(table, columns, Ink::Plain);
   return table;
 }
 
-// Makes the table of a report in Markdown or a like language, with a row for each metric of each
+// Makes the table of a report in Markdown or a similar language, with a row for each metric of each
 // command.
 Table markup_table(const Results& results, const Markup& markup) {
   // The table has a column of deltas if any metric has a delta, even one that only --verbose would
@@ -1026,9 +1038,11 @@ Table compact_table(const Results& results, std::size_t metric) {
 // matrix has a cell for each pair, so that one sees the effect of either parameter.
 std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   // A race sorts its commands by their results, and a matrix would lose this order.
-  if (results.findings.race) return std::nullopt;
+  const bool is_race = results.findings.race.has_value();
+  if (is_race || !has_single_typed_command(results)) return std::nullopt;
+
   const std::vector<std::string> parameters = parameter_names(results);
-  if (parameters.size() != 2 || !has_single_typed_command(results)) return std::nullopt;
+  if (parameters.size() != 2) return std::nullopt;
   const std::string& row_parameter = parameters[0];
   const std::string& column_parameter = parameters[1];
 
@@ -1036,12 +1050,12 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   const Grid grid = make_parameter_grid(results, row_parameter, column_parameter);
   if (grid.rows.size() < 2 || grid.columns.size() < 2) return std::nullopt;
 
-  Table table{.columns = {make_bold_column(row_parameter + " \\ " + column_parameter,
-                                           CellContent::Text, Cut::Nothing)},
+  const std::string corner_heading = row_parameter + " \\ " + column_parameter;
+  Table table{.columns = {make_bold_column(corner_heading, CellContent::Text, Cut::Nothing)},
               .steps = list_matrix_steps()};
   for (const GridColumn& column : grid.columns) table.columns.push_back(make_matrix_column(column));
-  for (const std::string& value : grid.rows)
-    table.rows.push_back(make_matrix_row(results, grid, value, metric));
+  for (const std::string& row_value : grid.rows)
+    table.rows.push_back(make_matrix_row(results, grid, row_value, metric));
   return table;
 }
 
@@ -1061,8 +1075,11 @@ std::string scan_table(const Results& results, const Style& style) {
       compact_table_replaces_full_tables(results) || has_compact_table_first(results);
   if (has_one_typed_command && has_compact_table) return "";
 
+  const TableFitAttempt with_wide_gaps{.gap = 4};
+  const TableFitAttempt with_usual_gaps{};
+  const TableFitAttempt without_intervals{.last_omitted_part = OmittedPart::Interval};
   Table table{.columns = list_scan_columns(parameters.front(), grid),
-              .steps = {{.gap = 4}, {}, {.last_omitted_part = OmittedPart::Interval}}};
+              .steps = {with_wide_gaps, with_usual_gaps, without_intervals}};
   for (const std::string& value : grid.rows)
     table.rows.push_back(make_scan_row(results, grid, value));
   return terminal_text(table, style);

@@ -133,8 +133,8 @@ struct Markup {
   std::string_view after_table = "";
   std::string_view bullet = "- ";
   bool can_fold = false;  ///< true: the list of caveats is folded, as HTML
-  std::string_view better = "better ";
-  std::string_view worse = "worse ";
+  std::string_view better_mark = "better ";
+  std::string_view worse_mark = "worse ";
 };
 
 std::string table_html(const Table& table, std::string_view css_class = "");
@@ -201,7 +201,8 @@ std::string compact_title(const Results& results, std::size_t metric);
 
 /// Returns a table with a row for each shown metric of a command. `for_page`: true: important
 /// columns come first, for narrow screens.
-Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page = false);
+Table full_table(const Results& results, std::size_t command_index, bool verbose,
+                 bool for_page = false);
 
 Table markup_table(const Results& results, const Markup& markup);
 

@@ -134,9 +134,7 @@ WarningText make_counter_loss_text(const CounterLossFile& lost) {
 /// Linux calls LZCNT by the name of AMD's group of instructions, abm.
 std::string tunable_name_of(std::string_view feature) {
   if (feature == "abm") return "LZCNT";
-  std::string name;
-  for (const char c : feature) name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return name;
+  return upper_case(feature);
 }
 
 std::string_view advise_on_drift(const stats::Drift& drift) {

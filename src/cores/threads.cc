@@ -420,12 +420,13 @@ Result<ThreadTable> sample_linux_threads(const ThreadSampling& sampling,
   if (!counted_threads) return counted_threads.error();
 
   sampling.wait(*sampling.during);
-  const TimesByThread times_after = read_all_times(calls, process);
+  TimesByThread times_after = read_all_times(calls, process);
 
   ThreadTable table{.column_groups = counting.columns, .notes = counting.notes};
   if (times_after.empty()) table.notes.emplace_back("the process ended in the meantime");
   add_rows_of_counted(*counted_threads, times_before, times_after, table);
-  add_rows_of_uncounted(leave_out_counted(times_after, *counted_threads), process, calls, table);
+  add_rows_of_uncounted(leave_out_counted(std::move(times_after), *counted_threads), process, calls,
+                        table);
   return table;
 }
 

@@ -383,8 +383,9 @@ class LauncherProcess {
       }
       state_.ended_count = i + 1;
 
-      const bool was_counted = ended.counter_error == 0;
-      if (!was_counted || ends_batch(ended.outcome, state_.after_failure) || state_.cancel) break;
+      const bool has_counter_error = ended.counter_error != 0;
+      if (has_counter_error || ends_batch(ended.outcome, state_.after_failure) || state_.cancel)
+        break;
     }
   }
 

@@ -226,7 +226,7 @@ class SpawningLauncher final : public Launcher {
     SignalHold hold;
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
 
-    // These members are used only during this call, by do_due_work().
+    // These members are used only during this call.
     hold_ = &hold;
     tick_ = &tick;
     const nanoseconds batch_began = now();

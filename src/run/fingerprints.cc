@@ -359,7 +359,7 @@ std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t comm
 
   for (const std::string& path : list_paths_in_arguments(*in_first_layout, has_shell)) {
     const auto file = os::TextFile::open(path, reader.user);
-    if (!file) continue;  // the argument is not the path of a file
+    if (!file) continue;  // the argument names no file that can be read
 
     // After an interrupt, the caller has no use for the other files.
     auto hash = hash_file(*file, reader);

@@ -208,6 +208,15 @@ void describe_fields(Visitor& visit, LogHead& of) {
   visit("circumstances", of.circumstances);
 }
 
+template <typename T>
+concept OptionalValue = requires(const T& value) {
+  value.has_value();
+};
+template <typename T>
+concept ListValue = requires(const T& value) {
+  value.begin();
+};
+
 /// Writes the keys and types of fields as text, by which a log of another form is known.
 class LayoutWriter : public ShowingVisitor<LayoutWriter> {
  public:
@@ -235,7 +244,7 @@ class LayoutWriter : public ShowingVisitor<LayoutWriter> {
       text_ += "whole ";
     } else if constexpr (std::is_same_v<T, std::string>) {
       text_ += "text ";
-    } else if constexpr (requires(T value) { value.has_value(); }) {
+    } else if constexpr (OptionalValue<T>) {
       text_ += "optional ";
       add_type<typename T::value_type>();
     } else if constexpr (requires(T value) { value.emplace_back(); }) {
@@ -270,15 +279,6 @@ const std::string& format_tag() {
 std::string write_head_begin() {
   return "[\"" + format_tag() + "\",";
 }
-
-template <typename T>
-concept OptionalValue = requires(const T& value) {
-  value.has_value();
-};
-template <typename T>
-concept ListValue = requires(const T& value) {
-  value.begin();
-};
 
 template <typename T>
 void encode(const T& value, std::string& to);

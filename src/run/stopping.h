@@ -253,8 +253,8 @@ class PrecisionWatch {
   /// Returns the half width of the widest interval that --precision is about; nullopt if one of
   /// them is unknown.
   std::optional<double> half_width_of_widest_interval(std::span<const Series> series) const;
-  /// Returns the number of layouts with which all commands reach the precision; nullopt if more
-  /// layouts would not help.
+  /// Returns the largest number of layouts that a command needs to reach the precision; nullopt if
+  /// more layouts would help no command.
   std::optional<std::size_t> layouts_to_reach_for_all(std::span<const Series> series) const;
   std::optional<std::size_t> layouts_to_reach(std::span<const Series> series,
                                               std::size_t command) const;

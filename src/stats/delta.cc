@@ -402,7 +402,8 @@ bool differ_clearly(const Delta& delta, const MeanChange& mean, double tail) {
 }
 
 /// Estimates the change that users see first, and the change of the mean. The first one is that of
-/// a typical round, which outliers do not affect. With too few rounds, it is the mean's, too.
+/// a typical round, which outliers do not affect. If that is unknown, as with too few rounds or a
+/// value of 0, it is the mean's, too.
 /// `widening`: factors by which intervals are widened if neighbouring rounds resemble each other.
 Delta estimate_delta_with_widening(const SamplePair& samples, const IntervalTails& tails,
                                    const Widening& widening) {
@@ -414,8 +415,7 @@ Delta estimate_delta_with_widening(const SamplePair& samples, const IntervalTail
 
   // The change that users see first is the base class of Delta.
   auto& first_change = static_cast<Change&>(delta);
-  const bool has_too_few_rounds = !typical;
-  if (has_too_few_rounds) {
+  if (!typical) {
     delta.change_of_mean = mean.change_at(tails.tail_of_delta);
     first_change = delta.change_of_mean;
     return delta;

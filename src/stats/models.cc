@@ -210,8 +210,7 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
   return combined;
 }
 
-// Fits the curve y = factor * x^exponent to points. Returns nullopt if several curves fit equally
-// well, or if a number is not positive.
+// Fits the curve y = factor * x^exponent to points. Returns nullopt if has_best_fit() is false.
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
                                       double confidence) {
   if (!has_best_fit(x, y)) return std::nullopt;

@@ -579,7 +579,7 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed_options, c
 
     if (auto applied = apply_option(typed, words, draft); !applied) return applied.error();
 
-    // An option such as --help has set the inquiry. After --help and --version, nothing else
+    // An option such as --help sets the inquiry. After --help and --version, nothing else
     // matters, so an error in later options is ignored.
     std::optional<Inquiry>& inquiry = draft.options.inquiry;
     const bool is_help_or_version = inquiry && is_about_lauka(inquiry->kind);

@@ -86,7 +86,8 @@ Error make_no_multiple_error(const RunOptions& run, std::uint64_t fewest_runs) {
 }
 
 /// With --layouts, rounds --max-runs down to a multiple of the number of layouts, and lowers
-/// --min-runs to it. Returns an error if no such multiple lies between the limits.
+/// --min-runs to it. Returns an error if no such multiple is in the limits. A --min-runs that was
+/// not typed is no limit.
 Result<void> settle_limits_of_runs(ParsedOptions& draft) {
   RunOptions& run = draft.options.run;
   if (!run.max_runs) return {};

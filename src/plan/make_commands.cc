@@ -180,6 +180,7 @@ std::vector<Parameter> present_values(const std::vector<Variable>& variables,
                                       const std::vector<std::size_t>& used,
                                       const std::vector<std::size_t>& value_indices) {
   std::vector<Parameter> values;
+  values.reserve(used.size());
   for (const std::size_t v : used)
     values.push_back({.name = variables[v].name, .value = variables[v].values[value_indices[v]]});
   return values;

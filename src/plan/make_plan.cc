@@ -354,6 +354,7 @@ std::vector<std::size_t> find_commands_named(const std::string& name,
 
 std::string list_names(const std::vector<Command>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const Command& command : commands) names.push_back(cited(command.name));
   return listed(names);
 }

@@ -295,6 +295,7 @@ std::optional<stats::IntervalEnds> estimate_median_interval(const std::vector<do
 
 std::vector<double> sort_values(const std::vector<Sample>& samples) {
   std::vector<double> values;
+  values.reserve(samples.size());
   for (const Sample& sample : samples) values.push_back(sample.value);
   std::sort(values.begin(), values.end());
   return values;

@@ -690,6 +690,7 @@ KperfStrategyChoice choose_sampling(const StrategyKind& kind, KperfStrategyChoic
 /// Returns notes that say why better kinds of strategy were not chosen.
 std::vector<Note> make_failure_notes(const std::vector<FailedKinds>& all_failed) {
   std::vector<Note> notes;
+  notes.reserve(all_failed.size());
   for (const FailedKinds& failed : all_failed)
     notes.push_back(
         {"other_strategy", Error{describe_failure(failed), failed.reason.remedy}.line()});

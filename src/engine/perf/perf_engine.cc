@@ -241,6 +241,7 @@ class PerfCounting final : public ArmedPass {
   void fill_plausible_counts(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
     const std::vector<std::size_t> events_on_counters = list_events_on_counters();
     std::vector<Tally> tallies;
+    tallies.reserve(events_on_counters.size());
     for (const std::size_t event : events_on_counters)
       tallies.push_back(sum_counters(event, ended));
 

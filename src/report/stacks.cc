@@ -60,7 +60,7 @@ void write_folded(const Report& report, const ExportTarget& target, const Sink& 
   for (const PathChange& path : call_paths->paths) {
     stack.go_to_next(path);
 
-    // A path that only called other functions has no time of its own, and needs no line.
+    // A path without a microsecond of its own, such as one that only calls others, needs no line.
     const std::int64_t reference_us = to_microseconds(path.reference_own);
     const std::int64_t candidate_us = to_microseconds(path.candidate_own);
     if (reference_us == 0 && candidate_us == 0) continue;

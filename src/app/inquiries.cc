@@ -259,16 +259,19 @@ int answer(Call& call) {
       return show(cli::brief_help());
     case InquiryKind::Version:
       return show("lauka " + std::string(cli::version()) + "\n");
+
     case InquiryKind::Threads:
       return show_threads(call);
     case InquiryKind::Check:
       return check_machine(call);
     case InquiryKind::SeriesState:
       return show_series(call);
+
     case InquiryKind::TuneList:
       return list_tuning(call);
     case InquiryKind::Untune:
       return untune(call);
+
     case InquiryKind::ListMetrics:
       return list_metrics(call);
     case InquiryKind::ListEvents:

@@ -394,6 +394,10 @@ const ParsedJson* item_at(const ParsedJson& list, std::size_t index) {
   return list.is_array() && index < list.size() ? &list[index] : nullptr;
 }
 
+bool is_null(const ParsedJson& value) {
+  return value.is_null();
+}
+
 bool is_object(const ParsedJson& value) {
   return value.is_object();
 }

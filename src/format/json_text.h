@@ -80,7 +80,7 @@ std::optional<std::uint64_t> unsigned_in(const ParsedJson& object, std::string_v
 /// Returns an item of a list; a null pointer if it is missing.
 const ParsedJson* item_at(const ParsedJson& list, std::size_t index);
 
-/// True if `value` is an object.
+bool is_null(const ParsedJson& value);
 bool is_object(const ParsedJson& value);
 
 /// Reads a value. Returns false, and changes nothing, if `there` has another type. A number must

@@ -390,9 +390,9 @@ bool decode(const ParsedJson& json, T& value) {
     value = static_cast<T>(wide_number);
     return true;
   } else if constexpr (OptionalValue<T>) {
-    // What is not a value, such as null, stands for a missing value.
-    if (!decode(json, value.emplace())) value.reset();
-    return true;
+    // Only null stands for a missing value. A value of another type is no value that was measured.
+    value.reset();
+    return is_null(json) || decode(json, value.emplace());
   } else if constexpr (ListValue<T>) {
     bool are_all_read = true;
     const bool is_list = for_each_item(json, [&](const ParsedJson& item) {

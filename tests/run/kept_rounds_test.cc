@@ -90,6 +90,16 @@ TEST_CASE("rounds come back from their line as they were") {
   CHECK(to_line(5, rounds) == to_line(5, back.second));
 }
 
+TEST_CASE("a line with a value of another type does not count") {
+  FinishedRounds rounds;
+  rounds.runs.emplace_back().counts = {7, std::nullopt};
+  const std::string line = to_line(0, rounds);
+  const std::size_t counts = line.find("[7,null]");
+  REQUIRE(counts != std::string::npos);
+  REQUIRE(parse_rounds(line));
+  CHECK_FALSE(parse_rounds(std::string(line).replace(counts, 8, R"([7,"x"])")));
+}
+
 TEST_CASE("a line that is incomplete or foreign does not count") {
   const std::string line = to_line(0, FinishedRounds{});
   for (std::size_t length = 0; length < line.size(); ++length)

@@ -415,19 +415,24 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
       case kThreadCountersDebugid | kFunctionEnd:
         add_sample_record(record);
         break;
+
       case kNewThreadDebugid:
         add_new_thread(record);
         break;
+
       case kExecDebugid:
         // An exec gives the process a new thread, which writes this record if the exec succeeds.
         find_or_add_thread(record.thread).is_exec_copy = false;
         break;
+
       case kThreadTerminateDebugid:
         note_thread_end(record);
         break;
+
       case kLostEventsDebugid:
         has_lost_records_ = true;
         break;
+
       default:
         break;
     }

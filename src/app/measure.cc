@@ -605,17 +605,22 @@ Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs,
 }
 
 /// Lists what the session runs. The programs of all commands are hashed if an export or the file of
-/// a series names programs by their hashes.
+/// a series names programs by their hashes. Settings of programs are read if they are compared with
+/// those of another command or session, or stored.
 std::vector<BenchmarkToRun> list_benchmarks_to_run(const Call& call) {
-  const bool hashes_all_programs =
-      exports_whole_session(call.options.output) || call.options.gates.series_file.has_value();
+  const bool is_in_series = call.options.gates.series_file.has_value();
+  const bool hashes_all_programs = exports_whole_session(call.options.output) || is_in_series;
+  const bool is_compared_or_stored = needs_description_of_machine(call) || is_in_series;
+
   std::vector<BenchmarkToRun> runs;
   for (const Benchmark& benchmark : call.benchmarks)
-    runs.push_back({.name = benchmark.name,
-                    .plan = benchmark.plan,
-                    .engine = *benchmark.chosen.engine,
-                    .groups = benchmark.groups,
-                    .hashes_all_programs = hashes_all_programs});
+    runs.push_back(
+        {.name = benchmark.name,
+         .plan = benchmark.plan,
+         .engine = *benchmark.chosen.engine,
+         .groups = benchmark.groups,
+         .hashes_all_programs = hashes_all_programs,
+         .reads_program_settings = is_compared_or_stored || benchmark.plan.commands.size() > 1});
   return runs;
 }
 

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 namespace lauka {
 
@@ -57,25 +56,27 @@ template <typename T>
 class [[nodiscard]] Result {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): as std::expected
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(T value) : value_(std::in_place, std::move(value)) {}
   // NOLINTNEXTLINE(google-explicit-constructor): as std::unexpected
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  Result(Error error) : error_(std::move(error)) {}
 
-  bool has_value() const { return state_.index() == 0; }
+  bool has_value() const { return value_.has_value(); }
   explicit operator bool() const { return has_value(); }
 
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& value() & { return *value_; }
+  const T& value() const& { return *value_; }
+  T&& value() && { return *std::move(value_); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  const Error& error() const { return std::get<1>(state_); }
+  const Error& error() const { return *error_; }
 
  private:
-  std::variant<T, Error> state_;
+  // One of the two has a value. A std::variant would take longer to compile.
+  std::optional<T> value_;
+  std::optional<Error> error_;
 };
 
 template <>

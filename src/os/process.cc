@@ -11,14 +11,11 @@ namespace lauka::os {
 
 namespace {
 
-std::string_view name_of(std::string_view variable) {
-  return variable.substr(0, variable.find('='));
-}
-
 /// Adds `variable` (NAME=VALUE) at the end, and removes other variables with the same name.
 void set_variable(std::vector<std::string>& environment, const std::string& variable) {
-  std::erase_if(environment,
-                [&](const std::string& other) { return name_of(other) == name_of(variable); });
+  std::erase_if(environment, [&](const std::string& other) {
+    return name_of_variable(other) == name_of_variable(variable);
+  });
   environment.push_back(variable);
 }
 
@@ -45,6 +42,10 @@ void set_working_folder(const std::string& folder, std::vector<std::string>& env
 }
 
 }  // namespace
+
+std::string_view name_of_variable(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
 
 // Later changes replace earlier ones: the user's own win over those for the account and the folder,
 // and lauka's variables win over all.

@@ -282,6 +282,9 @@ inline constexpr std::string_view kJobEntryPrefix = "LAUKA_JOB=";
 
 inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 
+/// Returns NAME of "NAME=VALUE".
+std::string_view name_of_variable(std::string_view variable);
+
 /// Returns lauka's environment with the changes for a launch of `spec`. `launch_value`: value of
 /// `spec.launch_variable`. For --jobs and --region adds kJobEntryPrefix with zeros and
 /// kRegionVariable with an empty value.

@@ -50,13 +50,10 @@ constexpr int kMaxSteps = 8;
 constexpr std::chrono::seconds kListTime{5};
 constexpr std::size_t kMaxListBytes = std::size_t{1} << 20U;
 
-std::string_view name_of_variable(std::string_view variable) {
-  return variable.substr(0, variable.find('='));
-}
-
 void remove_variable(std::string_view name, std::vector<std::string>& environment) {
-  std::erase_if(environment,
-                [&](const std::string& variable) { return name_of_variable(variable) == name; });
+  std::erase_if(environment, [&](const std::string& variable) {
+    return os::name_of_variable(variable) == name;
+  });
 }
 
 /// Takes the options of a wrapper, and what they change.
@@ -85,7 +82,7 @@ class WrapperCall {
   bool is_env() const { return wrapper_.name == "env"; }
 
   void set_variable(const std::string& variable) {
-    remove_variable(name_of_variable(variable), program_.environment);
+    remove_variable(os::name_of_variable(variable), program_.environment);
     program_.environment.push_back(variable);
   }
 
@@ -166,10 +163,20 @@ class WrapperCall {
   bool are_options_over_ = false;
 };
 
+/// Returns the variables of `environment` that differ from those of lauka, which programs inherit.
+std::vector<std::string> find_changed_variables(const std::vector<std::string>& environment) {
+  const std::vector<std::string> inherited = os::program_environment({}, "");
+  const std::set<std::string_view> unchanged(inherited.begin(), inherited.end());
+  std::vector<std::string> changed;
+  for (const std::string& variable : environment)
+    if (!unchanged.contains(variable)) changed.push_back(variable);
+  return changed;
+}
+
 os::ProgramSpec make_spec(const FinalProgram& program, const ReadContext& reader) {
   return {.words = program.words,
           .folder = program.folder,
-          .environment_changes = program.environment,
+          .environment_changes = find_changed_variables(program.environment),
           .user = reader.user};
 }
 
@@ -227,12 +234,14 @@ std::string identify_build(const std::string& path, const ReadContext& reader) {
 
 /// Returns the variables of lauka's environment that a program does not have, each set to nothing.
 std::vector<std::string> list_variables_to_empty(const FinalProgram& program) {
+  std::set<std::string_view> names;
+  for (const std::string& variable : program.environment)
+    names.insert(os::name_of_variable(variable));
+
   std::vector<std::string> emptied;
   for (const std::string& variable : os::program_environment({}, "")) {
-    const std::string_view name = name_of_variable(variable);
-    const auto has_name = [&](const std::string& other) { return name_of_variable(other) == name; };
-    if (std::ranges::none_of(program.environment, has_name))
-      emptied.push_back(std::string(name) + "=");
+    const std::string_view name = os::name_of_variable(variable);
+    if (!names.contains(name)) emptied.push_back(std::string(name) + "=");
   }
   return emptied;
 }
@@ -302,7 +311,7 @@ void add_environment(const std::vector<std::string>& environment, SettingValues&
   std::set<std::string> names;
   std::set<std::string> variables;
   for (const std::string& variable : environment) {
-    const std::string_view name = name_of_variable(variable);
+    const std::string_view name = os::name_of_variable(variable);
     // These are lauka's own, and differ by what is measured.
     if (name.starts_with("LAUKA_")) continue;
     if (is_value_stored(name))

@@ -66,6 +66,8 @@ struct BenchmarkToRun {
   os::MemoryGroups* groups = nullptr;  ///< groups that measure tree_peak_memory; null: not measured
   bool hashes_all_programs = false;    ///< true if Session::programs must cover every command
   RoundKeeper* rounds = nullptr;       ///< rounds and log for --resume; null: rounds are not kept
+  /// True if something may compare or store Session::program_settings. False: they stay empty.
+  bool reads_program_settings = true;
 };
 
 /// Runs benchmarks, and returns their results in order. Several benchmarks take turns, except in

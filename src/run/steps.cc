@@ -175,6 +175,7 @@ bool StepRunner::run_with_repetitions(std::vector<Step> steps) {
 void StepRunner::set_up(CommandRange commands) {
   if (const auto failed = hooks_.set_up(commands.first, commands.count))
     return note_failure(*failed);
+  if (!benchmark_.reads_program_settings) return;
 
   // The programs exist now, and no run is disturbed.
   const ReadContext reader{context_.user, context_.pending_interrupt};
@@ -210,6 +211,8 @@ bool StepRunner::run_steps(std::span<const Step> left) {
 }
 
 void StepRunner::ask_for_end_state(const Step& step, os::Launch& launch) {
+  if (!benchmark_.reads_program_settings) return;
+
   // Simulators have limits of their own.
   if (step.kind == RoundKind::Simulated || has_asked_for_end_state_[step.command]) return;
   has_asked_for_end_state_[step.command] = true;

@@ -119,6 +119,7 @@ class FakeLauncher final : public os::Launcher {
     }
     ended.usage.wall_ns = static_cast<std::uint64_t>(script.time.count());
     ended.time_with_preparation = script.time;
+    if (launch.reads_end_state) ended.end_state = os::ProcessState{};
     if (adjust) adjust(launch.program, ended);
     if (launch.counters != os::kNoCounters) {
       ended.readings.assign(sets_[launch.counters], os::Reading{log_.size(), 100, 100});

@@ -34,6 +34,20 @@ TEST_CASE("interleaved order runs each command once per round") {
   CHECK(bench.listener.is_finished);
 }
 
+TEST_CASE("programs and their processes are looked at only if something reads their settings") {
+  for (const bool reads : {true, false}) {
+    Bench bench;
+    const Plan plan = plan_of({"/bin/true"});
+    const auto measured = carry_out(
+        {.name = "", .plan = plan, .engine = bench.engine, .reads_program_settings = reads},
+        bench.context());
+    REQUIRE(measured);
+    const SettingValues& settings = measured->session.program_settings.at(0);
+    CHECK(settings[SettingKind::VariableNames].has_value() == reads);
+    CHECK(settings[SettingKind::Nice].has_value() == reads);
+  }
+}
+
 TEST_CASE("sequential order finishes a command, warm-up runs included, before the next begins") {
   Bench bench;
   Plan plan = plan_of({"old", "new"});

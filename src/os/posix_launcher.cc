@@ -15,13 +15,16 @@
 #include <bit>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory_resource>
 #include <new>
+#include <span>
 #include <system_error>
 #include <utility>
 
+#include <link.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -701,6 +704,28 @@ LauncherSetup make_setup(void* memory, const LauncherSockets& sockets, const Run
   return setup;
 }
 
+/// Gives `advice` (of madvise) for every second megabyte of lauka's code and that of its libraries.
+void advise_for_pieces_of_code(int advice) {
+  const auto advise = [](dl_phdr_info* file, std::size_t /*size*/, void* given_advice) {
+    using Segment = ElfW(Phdr);
+    constexpr std::uintptr_t piece_bytes = std::uintptr_t{1} << 20U;
+    for (const Segment& segment : std::span(file->dlpi_phdr, file->dlpi_phnum)) {
+      const bool is_code = segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0;
+      if (!is_code) continue;
+
+      const std::uintptr_t begin = file->dlpi_addr + segment.p_vaddr;
+      const std::uintptr_t end = begin + segment.p_memsz;
+      const std::uintptr_t first_piece = (begin / piece_bytes + 1) * piece_bytes;
+      for (std::uintptr_t at = first_piece; at < end; at += 2 * piece_bytes)
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): the address is only known as a number
+        madvise(reinterpret_cast<void*>(at), std::min(piece_bytes, end - at),
+                *static_cast<const int*>(given_advice));
+    }
+    return 0;  // goes on with the next file
+  };
+  dl_iterate_phdr(advise, &advice);
+}
+
 /// Forks the launcher process, and sets the signal mask of `setup`. Returns the process's id; -1
 /// with errno on failure. `own_socket`: lauka's end.
 pid_t fork_launcher(LauncherSetup& setup, int own_socket) {
@@ -743,7 +768,14 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   LauncherSetup setup = make_setup(memory, sockets, files);
   setup.counter_calls = counter_calls;
   setup.after_lauka = after_lauka;
+
+  // Since 6.18, Linux maps a whole large page of the page cache (up to 2 MB) if one mapping
+  // contains it. It would count as memory of the launcher, and raise the least peak memory that can
+  // be measured of a program. So the launcher's code is cut into smaller mappings by a flag, which
+  // means nothing for code.
+  advise_for_pieces_of_code(MADV_DONTDUMP);
   const pid_t pid = fork_launcher(setup, sockets.lauka.get());
+  advise_for_pieces_of_code(MADV_DODUMP);
   if (pid < 0) return system_error("lauka cannot start its launcher process", errno);
 
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -49,6 +51,23 @@ std::map<std::string, std::string> state_seen_by_a_command(Launcher& launcher) {
     state[line.substr(0, space)] = line.substr(std::min(space + 1, line.size()));
   }
   return state;
+}
+
+/// Returns the sizes in bytes of the mappings with this program's code in the process `pid`.
+std::vector<std::uint64_t> sizes_of_code(const std::string& pid) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::ifstream lines("/proc/" + pid + "/maps");
+  std::vector<std::uint64_t> sizes;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" r-xp ") == std::string::npos || !line.ends_with(program)) continue;
+    std::istringstream words(line);
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    char dash = 0;
+    words >> std::hex >> begin >> dash >> end;
+    sizes.push_back(end - begin);
+  }
+  return sizes;
 }
 
 /// True if a child of this process ends; else it is killed with its group.
@@ -589,6 +608,22 @@ TEST_CASE("a program that may run on one CPU only does, and what is run besides 
   CHECK(succeeded(run_once(*launcher, there_only).outcome));
   CHECK(succeeded(run_once(*launcher, anywhere).outcome) == (before.size() == 1));
   CHECK(calls->allowed_cpus() == before);
+}
+
+TEST_CASE("the launcher's code is mapped in pieces that are smaller than large pages") {
+  if (linux_calls() == nullptr) return skip("this is not Linux");
+  constexpr std::uint64_t megabyte = std::uint64_t{1} << 20U;
+  const auto launcher = must(start_launcher());
+
+  // The launcher is the youngest child.
+  std::ifstream children("/proc/thread-self/children");
+  if (!children) return skip("the kernel does not list children");
+  std::string pid;
+  while (children >> pid) continue;
+  const auto in_launcher = sizes_of_code(pid);
+  CHECK_FALSE(in_launcher.empty());
+  for (const std::uint64_t size : in_launcher) CHECK(size <= megabyte);
+  CHECK(sizes_of_code("self").size() == 1);
 }
 
 TEST_CASE("a program that is to run on CPUs that are not there is not started, with the reason") {

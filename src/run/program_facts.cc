@@ -296,15 +296,28 @@ std::optional<std::string> describe_libraries(const ElfFacts& elf, const std::st
   return shell_quoted(entries);
 }
 
-void add_program(FinalProgram program, const ReadContext& reader, SettingValues& values) {
-  const auto path = find_native_program(program, reader);
-  const auto elf = path ? read_elf_at(*path, reader) : std::nullopt;
-  if (!elf) return;
+/// Returns what is known of the native program at `path`; nothing if it is none.
+SettingValues look_at_native_program(const std::string& path, const FinalProgram& program,
+                                     const ReadContext& reader) {
+  const auto elf = read_elf_at(path, reader);
+  if (!elf) return {};
 
-  values[SettingKind::Libraries] = describe_libraries(*elf, *path, program, reader);
+  SettingValues values;
+  values[SettingKind::Libraries] = describe_libraries(*elf, path, program, reader);
   values.set_if_known(SettingKind::Compiler, shell_quoted(elf->compilers));
   values.set_if_known(SettingKind::CompilerFlags, shell_quoted(elf->compiler_flags));
   if (elf->text_bytes) values[SettingKind::TextSize] = fmt::format("{} bytes", *elf->text_bytes);
+  return values;
+}
+
+void add_program(FinalProgram program, const ReadContext& reader, KnownPrograms& known,
+                 SettingValues& values) {
+  const auto path = find_native_program(program, reader);
+  if (!path) return;
+  const auto [entry, is_new] =
+      known.try_emplace({*path, program.folder, program.environment}, SettingValues{});
+  if (is_new) entry->second = look_at_native_program(*path, program, reader);
+  values.add(entry->second);
 }
 
 void add_environment(const std::vector<std::string>& environment, SettingValues& values) {
@@ -362,7 +375,8 @@ bool is_value_stored(std::string_view variable_name) {
          });
 }
 
-SettingValues look_at_program(const Plan& plan, std::size_t command, const ReadContext& reader) {
+SettingValues look_at_program(const Plan& plan, std::size_t command, const ReadContext& reader,
+                              KnownPrograms& known) {
   const auto built = command_in_layout(plan, command, 0);
   const os::ProgramSpec spec = make_program(plan, *built, reader.user);
   FinalProgram first{spec.words, os::program_environment(spec, ""), spec.folder};
@@ -376,7 +390,7 @@ SettingValues look_at_program(const Plan& plan, std::size_t command, const ReadC
   const auto last = find_final_program(std::move(first));
   if (!last) return values;
   add_environment(last->environment, values);
-  add_program(*last, reader, values);
+  add_program(*last, reader, known, values);
   return values;
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 // What may explain a difference between two commands, besides their code: what a command's program
@@ -37,10 +38,16 @@ std::map<std::string, std::string> parse_libraries(std::string_view listed);
 /// because their values may be secret.
 bool is_value_stored(std::string_view variable_name);
 
+/// Native programs that were looked at, by path, working folder and environment: commands that
+/// differ only by their arguments share one. Holds as long as no file changes.
+using KnownPrograms =
+    std::map<std::tuple<std::string, std::string, std::vector<std::string>>, SettingValues>;
+
 /// Returns what is known of the program and the environment of a command, in its first layout,
 /// without running the command: the dynamic loader lists the libraries. With a shell, nothing is
-/// known of the program.
-SettingValues look_at_program(const Plan& plan, std::size_t command, const ReadContext& reader);
+/// known of the program. Adds the program to `known`.
+SettingValues look_at_program(const Plan& plan, std::size_t command, const ReadContext& reader,
+                              KnownPrograms& known);
 
 /// Returns the settings that the state of a command's process shows.
 SettingValues settings_of_process(const os::ProcessState& state);

@@ -179,8 +179,9 @@ void StepRunner::set_up(CommandRange commands) {
 
   // The programs exist now, and no run is disturbed.
   const ReadContext reader{context_.user, context_.pending_interrupt};
+  KnownPrograms known;
   for (std::size_t c = commands.first; c < commands.first + commands.count; ++c)
-    session_.program_settings[c].add(look_at_program(plan_, c, reader));
+    session_.program_settings[c].add(look_at_program(plan_, c, reader, known));
 }
 
 void StepRunner::clean_up(CommandRange commands) {

@@ -3,6 +3,8 @@
 #include "core/text.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,6 +88,24 @@ TEST_CASE("values are stored of variables that change how a program is linked, a
   for (const char* name : {"AWS_SECRET_ACCESS_KEY", "PATH", "LANGUAGE", "MY_LD_PRELOAD",
                            "GLIBC_TUNABLES_TOKEN", "OMP"})
     CHECK_FALSE_MESSAGE(is_value_stored(name), name);
+}
+
+TEST_CASE("a program that several commands run is looked at once for each environment") {
+  Plan plan;
+  plan.commands = {{"plain", "", {"/bin/true"}},
+                   {"with an argument", "", {"/bin/true", "x"}},
+                   {"in another environment", "", {"env", "LC_ALL=C", "/bin/true"}}};
+  const std::optional<User> same_user;
+  const std::function<int()> no_interrupt = [] { return 0; };
+  const ReadContext reader{same_user, no_interrupt};
+  KnownPrograms known;
+  const SettingValues plain = look_at_program(plan, 0, reader, known);
+  CHECK(plain[SettingKind::TextSize].has_value());
+  CHECK(look_at_program(plan, 1, reader, known) == plain);
+  CHECK(known.size() == 1);
+  CHECK(look_at_program(plan, 2, reader, known)[SettingKind::Variables] !=
+        plain[SettingKind::Variables]);
+  CHECK(known.size() == 2);
 }
 
 TEST_CASE("the state of a process becomes settings in words") {

@@ -12,7 +12,7 @@ endif()
 add_executable(lauka-history src/programs/lauka_history.cc)
 set_target_properties(lauka-history PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(lauka-history PRIVATE lauka_history lauka_os lauka_warnings lauka_hardening lauka_reached)
-target_compile_options(lauka-history PRIVATE ${LAUKA_LITTLE_OPTIMIZATION})  # as the headers
+target_compile_options(lauka-history PRIVATE ${LAUKA_LITTLE_OPTIMIZATION})  # as lauka_core, whose precompiled headers it uses
 target_precompile_headers(lauka-history REUSE_FROM lauka_core)
 install(TARGETS lauka-history RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT lauka-history)
 

@@ -1,5 +1,6 @@
-# What most sources include, the structs of a session among it, compiled once for the rooms and once for the tests, whose flags
-# differ: a third of the time of a build. CMAKE_DISABLE_PRECOMPILE_HEADERS builds without; the build for macOS does, so a missing #include is still noticed.
+# What most sources include, the structs of a session among them, compiled once for the rooms and once for the tests, whose
+# flags differ: a third of the time of a build. CMAKE_DISABLE_PRECOMPILE_HEADERS builds without. scripts/lint and the build for
+# macOS do, so a missing #include is still noticed.
 set(LAUKA_USUAL_HEADERS
   <algorithm> <array> <chrono> <cmath> <cstddef> <cstdint> <functional> <map> <memory> <optional> <span> <string>
   <string_view> <utility> <variant> <vector> <fmt/format.h> <core/recording.h>)

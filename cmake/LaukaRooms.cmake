@@ -12,8 +12,9 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/sha256.cc PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
 endif()
 
-# For what waits for the system or runs once in a session: what -O2 takes longer to compile would not come back. gcc takes
-# another sixth less time without these passes, and the program executes no more instructions.
+# For all but statistics, as the rest waits for the system or runs once in a session: what -O2 takes longer to compile would
+# not come back. gcc takes another sixth less time without these passes. To read and show a session of 100 runs takes 8% fewer
+# instructions than with all of -O1 (callgrind, gcc 12), and to hash a program 3% more time than with -O2.
 set(LAUKA_LITTLE_OPTIMIZATION $<$<CONFIG:Release>:-O1>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   foreach(pass tree-pta guess-branch-probability tree-dominator-opts tree-loop-optimize tree-ccp tree-dse dse
@@ -48,7 +49,7 @@ function(lauka_add_rooms)
         target_precompile_headers(lauka_${room} PRIVATE ${LAUKA_USUAL_HEADERS})
       elseif(room STREQUAL "core")
         target_precompile_headers(lauka_${room} PRIVATE ${LAUKA_USUAL_HEADERS})
-      elseif(NOT room STREQUAL "stats")  # which may be optimized otherwise than the headers are: gcc 12 crashes then
+      elseif(NOT room STREQUAL "stats")  # in a release more optimized than lauka_core's headers: gcc 12 crashes if they are reused
         target_precompile_headers(lauka_${room} REUSE_FROM lauka_core)
       endif()
       set(scope PUBLIC)

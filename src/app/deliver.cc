@@ -167,7 +167,7 @@ gate::Findings judge_saved(const Benchmark& benchmark, Recording& joined) {
 }
 
 Circumstances make_circumstances(const Call& call) {
-  const bool is_needed = needs_description_of_machine(call);
+  const bool is_needed = exports_or_has_baseline(call);
   const bool is_described = exports_whole_session(call.options.output);
   Machine machine = is_described ? os::this_machine_with_class_facts()
                     : is_needed  ? os::this_machine()

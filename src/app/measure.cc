@@ -610,7 +610,7 @@ Result<void> begin_to_keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs,
 std::vector<BenchmarkToRun> list_benchmarks_to_run(const Call& call) {
   const bool is_in_series = call.options.gates.series_file.has_value();
   const bool hashes_all_programs = exports_whole_session(call.options.output) || is_in_series;
-  const bool is_compared_or_stored = needs_description_of_machine(call) || is_in_series;
+  const bool is_compared_or_stored = exports_or_has_baseline(call) || is_in_series;
 
   std::vector<BenchmarkToRun> runs;
   for (const Benchmark& benchmark : call.benchmarks)
@@ -755,7 +755,7 @@ Result<void> add_suite(Call& call) {
   return {};
 }
 
-bool needs_description_of_machine(const Call& call) {
+bool exports_or_has_baseline(const Call& call) {
   return !call.options.output.exports.empty() ||
          std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
            return benchmark.options.gates.baseline_file.has_value();
@@ -777,7 +777,7 @@ std::optional<int> measure(Call& call) {
   // The limits on what lauka may use, such as its CPUs, are read before tuning, which may change
   // the CPUs.
   const os::LinuxCalls* linux_calls = os::linux_calls();  // null on macOS
-  if (linux_calls != nullptr && needs_description_of_machine(call))
+  if (linux_calls != nullptr && exports_or_has_baseline(call))
     call.allowance = os::read_allowance(*linux_calls);
 
   const auto status_if_ended = measure_on_tuned_machine(call);

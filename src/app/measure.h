@@ -14,7 +14,7 @@ std::optional<int> measure(Call& call);
 Result<void> add_suite(Call& call);
 
 /// True if results are exported or compared with a baseline.
-bool needs_description_of_machine(const Call& call);
+bool exports_or_has_baseline(const Call& call);
 
 /// Completes the log of rounds. Removes the log if no benchmark was cut short and all exports were
 /// written (`is_exported`).

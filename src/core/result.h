@@ -51,7 +51,8 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
-/// A value or an error, like std::expected (C++23).
+/// A value or an error, like std::expected (C++23). value() and error() may only be called if there
+/// is one.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -74,7 +75,7 @@ class [[nodiscard]] Result {
   const Error& error() const { return *error_; }
 
  private:
-  // One of the two has a value. A std::variant would take longer to compile.
+  // Exactly one of the two has a value. A std::variant would take longer to compile.
   std::optional<T> value_;
   std::optional<Error> error_;
 };

@@ -63,7 +63,8 @@ class ByteIterator {
   bool operator==(const ByteIterator& other) const { return at_ == other.at_; }
 
  private:
-  // Not inline, so that what the parser calls for each byte is.
+  // Kept out of line, so that the compiler inlines operator++, which the parser calls for each
+  // byte.
   [[gnu::noinline]] void refill() {
     const std::string_view bytes = (*source_)();
     at_ = bytes.empty() ? nullptr : bytes.data();

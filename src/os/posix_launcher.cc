@@ -771,12 +771,14 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
 
   // Since 6.18, Linux maps a whole large page of the page cache (up to 2 MB) if one mapping
   // contains it. It would count as memory of the launcher, and raise the least peak memory that can
-  // be measured of a program. So the launcher's code is cut into smaller mappings by a flag, which
-  // means nothing for code.
+  // be measured of a program. So the launcher's code is cut into mappings of at most 1 MB: every
+  // second megabyte gets a flag that only leaves it out of core dumps. lauka's own mappings are
+  // joined again.
   advise_for_pieces_of_code(MADV_DONTDUMP);
   const pid_t pid = fork_launcher(setup, sockets.lauka.get());
+  const int fork_error = errno;
   advise_for_pieces_of_code(MADV_DODUMP);
-  if (pid < 0) return system_error("lauka cannot start its launcher process", errno);
+  if (pid < 0) return system_error("lauka cannot start its launcher process", fork_error);
 
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
   signal(SIGCHLD, SIG_DFL);          // so that waitpid returns the launcher's status

@@ -163,21 +163,15 @@ class WrapperCall {
   bool are_options_over_ = false;
 };
 
-/// Returns the variables of `environment` that differ from those of lauka, which programs inherit.
-std::vector<std::string> find_changed_variables(const std::vector<std::string>& environment) {
-  const std::vector<std::string> inherited = os::program_environment({}, "");
-  const std::set<std::string_view> unchanged(inherited.begin(), inherited.end());
-  std::vector<std::string> changed;
-  for (const std::string& variable : environment)
-    if (!unchanged.contains(variable)) changed.push_back(variable);
-  return changed;
-}
-
 os::ProgramSpec make_spec(const FinalProgram& program, const ReadContext& reader) {
-  return {.words = program.words,
-          .folder = program.folder,
-          .environment_changes = find_changed_variables(program.environment),
-          .user = reader.user};
+  os::ProgramSpec spec{.words = program.words, .folder = program.folder, .user = reader.user};
+
+  // A program of this user in this folder gets the other variables without being told.
+  const std::vector<std::string> inherited = os::program_environment(spec, "");
+  const std::set<std::string_view> unchanged(inherited.begin(), inherited.end());
+  for (const std::string& variable : program.environment)
+    if (!unchanged.contains(variable)) spec.environment_changes.push_back(variable);
+  return spec;
 }
 
 FileReader make_file_reader(const os::TextFile& file) {

@@ -38,14 +38,14 @@ std::map<std::string, std::string> parse_libraries(std::string_view listed);
 /// because their values may be secret.
 bool is_value_stored(std::string_view variable_name);
 
-/// Native programs that were looked at, by path, working folder and environment: commands that
-/// differ only by their arguments share one. Holds as long as no file changes.
+/// What is known of native programs of one user, by path, working folder and environment. Commands
+/// that differ only by their arguments share an entry. Holds as long as no file changes.
 using KnownPrograms =
     std::map<std::tuple<std::string, std::string, std::vector<std::string>>, SettingValues>;
 
 /// Returns what is known of the program and the environment of a command, in its first layout,
 /// without running the command: the dynamic loader lists the libraries. With a shell, nothing is
-/// known of the program. Adds the program to `known`.
+/// known of the program. What `known` has is not looked at again; what it lacks is added.
 SettingValues look_at_program(const Plan& plan, std::size_t command, const ReadContext& reader,
                               KnownPrograms& known);
 

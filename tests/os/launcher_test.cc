@@ -623,7 +623,10 @@ TEST_CASE("the launcher's code is mapped in pieces that are smaller than large p
   const auto in_launcher = sizes_of_code(pid);
   CHECK_FALSE(in_launcher.empty());
   for (const std::uint64_t size : in_launcher) CHECK(size <= megabyte);
-  CHECK(sizes_of_code("self").size() == 1);
+
+  const auto in_lauka = sizes_of_code("self");
+  CHECK(in_lauka.size() == 1);
+  CHECK((in_launcher.size() > 1 || in_lauka.front() <= megabyte));
 }
 
 TEST_CASE("a program that is to run on CPUs that are not there is not started, with the reason") {

@@ -94,7 +94,7 @@ TEST_CASE("a program that several commands run is looked at once for each enviro
   Plan plan;
   plan.commands = {{"plain", "", {"/bin/true"}},
                    {"with an argument", "", {"/bin/true", "x"}},
-                   {"in another environment", "", {"env", "LC_ALL=C", "/bin/true"}}};
+                   {"in another environment", "", {"env", "LC_ALL=nosuch", "/bin/true"}}};
   const std::optional<User> same_user;
   const std::function<int()> no_interrupt = [] { return 0; };
   const ReadContext reader{same_user, no_interrupt};

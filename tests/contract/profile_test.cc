@@ -108,8 +108,11 @@ TEST_CASE("the programs that a script starts have paths of their own") {
                         << fixture("hundred") << " 150\n";
   REQUIRE(chmod(script.c_str(), 0755) == 0);
   const auto session = session_of("-r2", {script});
-  std::map<std::string, double> stacks =
-      stacks_in_round(session["results"][0]["lauka"]["functions"], 0);
+
+  // In one of many calls, a round lacked this path, so both rounds are read.
+  const auto& functions = session["results"][0]["lauka"]["functions"];
+  std::map<std::string, double> stacks = stacks_in_round(functions, 0);
+  stacks.merge(stacks_in_round(functions, 1));
   CHECK(stacks["call_paths;main;first;work"] > 0.0);
   CHECK(std::ranges::any_of(stacks, [](const auto& stack) {
     return stack.first.starts_with("hundred;") && stack.first.find(";part_") != std::string::npos;

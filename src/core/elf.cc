@@ -151,10 +151,11 @@ class ElfReader {
   /// Reads a table of `count` headers of `size` bytes each, which begins at the offset `at`.
   std::vector<std::string> read_headers(std::uint64_t at, std::uint64_t size,
                                         std::uint64_t count) const {
+    const std::string table =
+        read_part({.offset = at, .bytes = size * std::min(count, kMaxHeaders)});
     std::vector<std::string> list;
-    for (std::uint64_t i = 0; i < std::min(count, kMaxHeaders); ++i)
-      list.push_back(read_part(
-          {.offset = at + i * size, .bytes = std::min<std::uint64_t>(size, kMaxHeaderBytes)}));
+    for (std::size_t begin = 0; begin < table.size(); begin += size)
+      list.push_back(table.substr(begin, std::min<std::size_t>(size, kMaxHeaderBytes)));
     return list;
   }
 

@@ -77,6 +77,16 @@ int join_groups(const User& user) {
 
 void signal_after_parent_death(int /*signal_number*/) {}
 
+pid_t start_child(void (*become)(void* data), void* data) {
+  const pid_t pid = fork();
+  if (pid == 0) become(data);
+  return pid;
+}
+
+void unblock_signals_in_child(const sigset_t& mask) {
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+}
+
 int open_unnamed(const char* /*folder*/) {
   errno = ENOTSUP;
   return -1;

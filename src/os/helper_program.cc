@@ -32,17 +32,21 @@ struct HelperPlan {
   const char* path = nullptr;
   char* const* argv = nullptr;
   char* const* environment = nullptr;
+  const char* folder = nullptr;  ///< null: lauka's own
+  const User* user = nullptr;    ///< null: lauka's own
   int null_device = -1;
   int output = -1;
   int start_failure = -1;  ///< gets a NotStarted if the program cannot be executed
   pid_t parent = 0;
+  sigset_t signal_mask{};
 };
 
-/// Executes the program of `spec` in this new process. Returns the step that failed, with errno.
-LaunchStep become_program(const HelperPlan& plan, const ProgramSpec& spec) {
-  const std::optional<User>& user = spec.user;
+/// Executes the program in this new process. Returns the step that failed, with errno.
+LaunchStep become_program(const HelperPlan& plan) {
+  const User* user = plan.user;
   setpgid(0, 0);
-  if (user && (join_groups(*user) != 0 || setgid(user->group) != 0 || setuid(user->id) != 0))
+  if (user != nullptr &&
+      (join_groups(*user) != 0 || setgid(user->group) != 0 || setuid(user->id) != 0))
     return LaunchStep::BecomeUser;
 
   signal_after_parent_death(SIGKILL);
@@ -51,22 +55,34 @@ LaunchStep become_program(const HelperPlan& plan, const ProgramSpec& spec) {
       dup2(plan.null_device, STDERR_FILENO) < 0)
     return LaunchStep::Prepare;
 
-  if (!spec.folder.empty() && chdir(spec.folder.c_str()) != 0) return LaunchStep::EnterFolder;
+  if (plan.folder != nullptr && chdir(plan.folder) != 0) return LaunchStep::EnterFolder;
+  unblock_signals_in_child(plan.signal_mask);
   if (getppid() == plan.parent) execve(plan.path, plan.argv, plan.environment);
   return LaunchStep::Execute;
 }
 
+[[noreturn]] void become_program_or_tell_why_not(void* helper_plan) {
+  const HelperPlan& plan = *static_cast<const HelperPlan*>(helper_plan);
+  // become_program() returns only if it failed. wait() reads from the pipe why it did.
+  const NotStarted reason{become_program(plan), errno};
+  static_cast<void>(!write(plan.start_failure, &reason, sizeof reason));
+  constexpr int status_of_shells = 127;
+  _exit(status_of_shells);
+}
+
 /// Starts the program in a process of its own, the leader of a group. Returns the id of the
 /// process, or -1 if there is none.
-pid_t fork_program(const HelperPlan& plan, const ProgramSpec& spec) {
-  const pid_t pid = fork();
-  if (pid == 0) {
-    // become_program() returns only if it failed. wait() reads from the pipe why it did.
-    const NotStarted reason{become_program(plan, spec), errno};
-    static_cast<void>(!write(plan.start_failure, &reason, sizeof reason));
-    constexpr int status_of_shells = 127;
-    _exit(status_of_shells);
-  }
+pid_t start_program(HelperPlan& plan) {
+  sigset_t all_signals;
+  sigfillset(&all_signals);
+  sigprocmask(SIG_SETMASK, &all_signals, &plan.signal_mask);
+
+  // Another user's process needs memory of its own: what makes it that user's allocates memory, and
+  // concerns all threads.
+  const pid_t pid =
+      plan.user != nullptr ? fork() : start_child(become_program_or_tell_why_not, &plan);
+  if (pid == 0) become_program_or_tell_why_not(&plan);
+  sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
 
   // The child makes itself the leader of a group, too, so that the group exists whichever of the
   // two processes runs first.
@@ -147,21 +163,23 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   Pipe start_failure;
   if (!path || !null_device || !output.open() || !start_failure.open()) return;
 
-  // All strings are made before fork, because the child must not allocate memory: another thread
-  // of lauka may hold the allocator's lock, which the child would inherit.
+  // All strings are made before the child exists, because it must not allocate memory: another
+  // thread of lauka may hold the allocator's lock.
   const std::string no_launch_value;  // only a measured program has one
   std::vector<std::string> variables;
   if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, no_launch_value);
   const ExecStrings strings(spec.words, std::move(variables));
 
-  const HelperPlan plan{.path = path->c_str(),
-                        .argv = strings.argv(),
-                        .environment = strings.environment(),
-                        .null_device = null_device.get(),
-                        .output = output.write_end.get(),
-                        .start_failure = start_failure.write_end.get(),
-                        .parent = getpid()};
-  const pid_t pid = fork_program(plan, spec);
+  HelperPlan plan{.path = path->c_str(),
+                  .argv = strings.argv(),
+                  .environment = strings.environment(),
+                  .folder = spec.folder.empty() ? nullptr : spec.folder.c_str(),
+                  .user = spec.user ? &*spec.user : nullptr,
+                  .null_device = null_device.get(),
+                  .output = output.write_end.get(),
+                  .start_failure = start_failure.write_end.get(),
+                  .parent = getpid()};
+  const pid_t pid = start_program(plan);
   if (pid < 0) return;
 
   pid_ = pid;

@@ -92,7 +92,6 @@ bool signal_run(pid_t leader, int signal_number) {
 struct ChildPlan {
   const SharedProgram* program;
   const InitialSignals* started_with;
-  const sigset_t* all_signals;
   StandardFiles files{};
   int control_group = -1;
   pid_t group = 0;                                    // process group to join; 0: a new group
@@ -133,12 +132,7 @@ void restore_initial_settings(const ChildPlan& plan) {
     setrlimit(RLIMIT_NOFILE, plan.original_descriptor_limit);
   if (plan.started_with->ignored_sigchld) signal(SIGCHLD, SIG_IGN);
 
-  // Before unblocking signals, discards those that are pending, which were meant for lauka. One of
-  // them could stop the child before execve, and vfork would block the launcher for ever.
-  constexpr timespec at_once{};
-  while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
-  }
-  sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
+  unblock_signals_in_child(plan.started_with->mask);
 }
 
 /// Has this process use the program's own CPUs. Returns false with errno if it may not. A system
@@ -175,28 +169,22 @@ bool use_cpus_of(const SharedProgram& program) {
   give_up(plan, LaunchStep::Execute);
 }
 
-/// Starts the program. Returns the child's id, or -1 with errno if vfork fails. Sets
-/// plan.error_number if the child cannot execute the program. Not inlined, because the child shares
-/// memory with this process until execve and could damage the caller's frame.
-[[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
-  // The child must prepare itself between vfork and execve, which the analyzer forbids.
-  // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
-  const pid_t pid = vfork();
-  const bool is_parent = pid != 0;
-  if (is_parent) return pid;
-  become_program(plan);
-  // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
+/// Starts the program. Returns the child's id, or -1 with errno if there is none. Sets
+/// plan.error_number if the child cannot execute the program.
+pid_t start_program(ChildPlan& plan) {
+  return start_child([](void* child_plan) { become_program(*static_cast<ChildPlan*>(child_plan)); },
+                     &plan);
 }
 
-pid_t start_child_retrying_busy_file(ChildPlan& plan) {
+pid_t start_program_retrying_busy_file(ChildPlan& plan) {
   constexpr int busy_file_retries = 20;
-  pid_t pid = start_child(plan);
+  pid_t pid = start_program(plan);
   for (int i = 0; pid > 0 && plan.error_number == ETXTBSY && i < busy_file_retries; ++i) {
     waitpid(pid, nullptr, 0);
     const timespec pause{0, 10'000'000};
     nanosleep(&pause, nullptr);
     plan.error_number = 0;
-    pid = start_child(plan);
+    pid = start_program(plan);
   }
   return pid;
 }
@@ -272,7 +260,7 @@ class Jobs {
     const int common = plan_.files.input;
     const Descriptor own(plan_.program->input_path != nullptr ? reopen(common) : -1);
     if (own) plan_.files.input = own.get();
-    const pid_t pid = start_child_retrying_busy_file(plan_);
+    const pid_t pid = start_program_retrying_busy_file(plan_);
     plan_.files.input = common;
     if (copy == 0) shared_.first_executed_at_ns = executed_at_ns_;
     if (pid > 0 && plan_.error_number == 0) {
@@ -338,9 +326,7 @@ pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs) {
 class LauncherProcess {
  public:
   explicit LauncherProcess(const LauncherSetup& setup)
-      : setup_(setup), state_(*setup.state), counters_(setup.counter_calls) {
-    sigfillset(&all_signals_);
-  }
+      : setup_(setup), state_(*setup.state), counters_(setup.counter_calls) {}
 
   void run_batch() {
     run_launches();
@@ -401,7 +387,7 @@ class LauncherProcess {
   /// Returns a plan that still lacks the run's files, control group and limit of descriptors.
   ChildPlan make_plan(const SharedProgram& program, SharedProcessState* end_state,
                       SharedEnded& ended) const {
-    ChildPlan plan{&program, &setup_.started_with, &all_signals_};
+    ChildPlan plan{&program, &setup_.started_with};
     plan.executed_at_ns = &ended.executed_at_ns;
     plan.uses_own_cpus = !state_.ignores_program_cpus;
     // The state at the end is a fact about one process, so a run of several copies has none.
@@ -493,7 +479,7 @@ class LauncherProcess {
     const bool has_jobs = plan.program->jobs > 1;
     if (has_jobs) ended.executed_at_ns = now_ns();
     const pid_t pid =
-        has_jobs ? start_jobs(plan, state_.jobs) : start_child_retrying_busy_file(plan);
+        has_jobs ? start_jobs(plan, state_.jobs) : start_program_retrying_busy_file(plan);
     if (pid < 0) {
       ended.outcome = NotStarted{LaunchStep::Fork, errno};
       return;
@@ -721,7 +707,6 @@ class LauncherProcess {
   pid_t leader_ = 0;
   bool has_children_ = false;
   LauncherCounters counters_;
-  sigset_t all_signals_{};
   const sigset_t awaited_signals_ = signal_set({SIGCHLD, kWakeSignal, SIGALRM});
 };
 

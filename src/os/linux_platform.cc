@@ -499,6 +499,26 @@ void signal_after_parent_death(int signal_number) {
   prctl(PR_SET_PDEATHSIG, signal_number);
 }
 
+// Not inlined, because the child could damage the caller's frame, which it shares.
+[[gnu::noinline]] pid_t start_child(void (*become)(void* data), void* data) {
+  // The child must prepare itself between vfork and execve, which the analyzer forbids.
+  // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
+  const pid_t pid = vfork();
+  if (pid == 0) become(data);
+  return pid;
+  // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
+}
+
+void unblock_signals_in_child(const sigset_t& mask) {
+  // A pending signal could stop the child before execve, and vfork would block lauka for ever.
+  sigset_t all_signals;
+  sigfillset(&all_signals);
+  constexpr timespec at_once{};
+  while (sigtimedwait(&all_signals, nullptr, &at_once) > 0) {
+  }
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+}
+
 // A statically linked lauka may be unable to query name services (LDAP, sssd). So accounts and
 // groups come from the programs getent and id, or else from files in /etc.
 

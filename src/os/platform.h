@@ -52,6 +52,17 @@ bool is_mount_point(const char* path);
 /// dies. A change of user undoes this. A vfork child may call this. Does nothing on macOS.
 void signal_after_parent_death(int signal_number);
 
+/// Starts a process that calls `become(data)`, which must end in execve or _exit. Returns the
+/// process's id; -1 with errno on failure. All signals must be blocked. On Linux, the child uses
+/// the memory of this process, which waits until the child executes a program or ends. So `become`
+/// must not allocate memory, change what this process still reads, or call functions of the C
+/// library that concern all threads (setuid).
+pid_t start_child(void (*become)(void* data), void* data);
+
+/// Sets the signal mask of a process that start_child() made. Linux: first discards the signals
+/// that are pending, which were meant for lauka.
+void unblock_signals_in_child(const sigset_t& mask);
+
 inline sigset_t signal_set(std::initializer_list<int> signal_numbers) {
   sigset_t set;
   sigemptyset(&set);

@@ -726,6 +726,27 @@ void advise_for_pieces_of_code(int advice) {
   dl_iterate_phdr(advise, &advice);
 }
 
+/// Has the kernel bring in the memory of the heap and of the stack that every session needs. This
+/// takes two calls; else, each page would take a page fault, which on some virtual machines is
+/// fifteen times as long (15 us). Before Linux 5.14, nothing happens.
+void bring_in_memory() {
+  constexpr std::size_t heap_bytes = std::size_t{96} << 10U;
+  constexpr std::size_t stack_bytes = std::size_t{40} << 10U;
+  const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto bring_in = [&](std::uintptr_t begin, std::size_t bytes) {
+    const std::uintptr_t begin_of_page = begin / page_bytes * page_bytes;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the address is only known as a number
+    madvise(reinterpret_cast<void*>(begin_of_page), begin + bytes - begin_of_page,
+            MADV_POPULATE_WRITE);
+  };
+
+  // What the heap gives up here is what it hands out next.
+  const auto heap = std::make_unique_for_overwrite<std::byte[]>(heap_bytes);
+  bring_in(reinterpret_cast<std::uintptr_t>(heap.get()), heap_bytes);
+  const std::byte top_of_stack{};
+  bring_in(reinterpret_cast<std::uintptr_t>(&top_of_stack) - stack_bytes, stack_bytes);
+}
+
 /// Forks the launcher process, and sets the signal mask of `setup`. Returns the process's id; -1
 /// with errno on failure. `own_socket`: lauka's end.
 pid_t fork_launcher(LauncherSetup& setup, int own_socket) {
@@ -780,6 +801,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   advise_for_pieces_of_code(MADV_DODUMP);
   if (pid < 0) return system_error("lauka cannot start its launcher process", fork_error);
 
+  bring_in_memory();
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
   signal(SIGCHLD, SIG_DFL);          // so that waitpid returns the launcher's status
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);

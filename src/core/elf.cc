@@ -18,7 +18,7 @@ namespace lauka {
 
 namespace {
 
-/// The largest section or segment that is read, and the most headers of a table.
+/// The largest section, segment or table that is read, and the most headers of a table.
 constexpr std::uint64_t kMaxPartBytes = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kMaxHeaders = 4096;
 
@@ -149,6 +149,8 @@ class ElfReader {
   }
 
   /// Reads a table of `count` headers of `size` bytes each, which begins at the offset `at`.
+  /// Returns the first kMaxHeaderBytes of each; fewer headers if there are more than kMaxHeaders,
+  /// or if the file ends before.
   std::vector<std::string> read_headers(std::uint64_t at, std::uint64_t size,
                                         std::uint64_t count) const {
     const std::string table =

@@ -73,16 +73,14 @@ LaunchStep become_program(const HelperPlan& plan) {
 /// Starts the program in a process of its own, the leader of a group. Returns the id of the
 /// process, or -1 if there is none.
 pid_t start_program(HelperPlan& plan) {
-  sigset_t all_signals;
-  sigfillset(&all_signals);
-  sigprocmask(SIG_SETMASK, &all_signals, &plan.signal_mask);
+  // lauka's signal handlers must not run in the child, as they would change lauka's memory.
+  const AllSignalsBlocked blocked;
+  plan.signal_mask = blocked.mask_before();
 
-  // Another user's process needs memory of its own: what makes it that user's allocates memory, and
-  // concerns all threads.
+  // setuid and setgid of the C library would concern lauka's threads if the child used its memory.
   const pid_t pid =
       plan.user != nullptr ? fork() : start_child(become_program_or_tell_why_not, &plan);
   if (pid == 0) become_program_or_tell_why_not(&plan);
-  sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
 
   // The child makes itself the leader of a group, too, so that the group exists whichever of the
   // two processes runs first.
@@ -179,13 +177,13 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
                   .output = output.write_end.get(),
                   .start_failure = start_failure.write_end.get(),
                   .parent = getpid()};
+  deadline_ = MonotonicClock().now() + timeout;
   const pid_t pid = start_program(plan);
   if (pid < 0) return;
 
   pid_ = pid;
   output_ = std::move(output.read_end);
   start_failure_ = std::move(start_failure.read_end);
-  deadline_ = MonotonicClock().now() + timeout;
 }
 
 /// Reads the program's output to its end. Keeps at most `most_bytes` bytes of its beginning or end

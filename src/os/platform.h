@@ -52,15 +52,35 @@ bool is_mount_point(const char* path);
 /// dies. A change of user undoes this. A vfork child may call this. Does nothing on macOS.
 void signal_after_parent_death(int signal_number);
 
+/// Blocks all signals in the calling thread while the object exists. Keeps errno.
+class AllSignalsBlocked : NonCopyable {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all_signals;
+    sigfillset(&all_signals);
+    sigprocmask(SIG_SETMASK, &all_signals, &mask_before_);
+  }
+  ~AllSignalsBlocked() {
+    const int saved = errno;
+    sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+    errno = saved;
+  }
+
+  const sigset_t& mask_before() const { return mask_before_; }
+
+ private:
+  sigset_t mask_before_{};
+};
+
 /// Starts a process that calls `become(data)`, which must end in execve or _exit. Returns the
-/// process's id; -1 with errno on failure. All signals must be blocked. On Linux, the child uses
-/// the memory of this process, which waits until the child executes a program or ends. So `become`
-/// must not allocate memory, change what this process still reads, or call functions of the C
-/// library that concern all threads (setuid).
+/// process's id; -1 with errno on failure. All signals must be blocked in the calling thread. On
+/// Linux, the child uses the memory of this process until it executes a program or ends, and the
+/// calling thread waits for that. So `become` must not allocate memory or call functions of the C
+/// library that concern all threads (setuid), and changes only what is volatile.
 pid_t start_child(void (*become)(void* data), void* data);
 
-/// Sets the signal mask of a process that start_child() made. Linux: first discards the signals
-/// that are pending, which were meant for lauka.
+/// Sets the signal mask of a new process that was started with all signals blocked. Linux: first
+/// discards the signals that are pending, which were meant for lauka.
 void unblock_signals_in_child(const sigset_t& mask);
 
 inline sigset_t signal_set(std::initializer_list<int> signal_numbers) {

@@ -12,12 +12,14 @@
 #include "os/spawning_launcher.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <memory_resource>
 #include <new>
 #include <span>
@@ -726,9 +728,9 @@ void advise_for_pieces_of_code(int advice) {
   dl_iterate_phdr(advise, &advice);
 }
 
-/// Has the kernel bring in the memory of the heap and of the stack that every session needs. This
-/// takes two calls; else, each page would take a page fault, which on some virtual machines is
-/// fifteen times as long (15 us). Before Linux 5.14, nothing happens.
+/// Has the kernel bring in the memory of the heap and of the stack that every session needs. Else
+/// each page would take a page fault of its own, which takes up to 15 us on a virtual machine. Does
+/// nothing before Linux 5.14.
 void bring_in_memory() {
   constexpr std::size_t heap_bytes = std::size_t{96} << 10U;
   constexpr std::size_t stack_bytes = std::size_t{40} << 10U;
@@ -736,24 +738,28 @@ void bring_in_memory() {
   const auto bring_in = [&](std::uintptr_t begin, std::size_t bytes) {
     const std::uintptr_t begin_of_page = begin / page_bytes * page_bytes;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the address is only known as a number
-    madvise(reinterpret_cast<void*>(begin_of_page), begin + bytes - begin_of_page,
-            MADV_POPULATE_WRITE);
+    void* const first_page = reinterpret_cast<void*>(begin_of_page);
+    // Where nothing is mapped, as below a stack that is limited or full of arguments, the kernel
+    // would write a warning into its log.
+    unsigned char unused = 0;
+    if (mincore(first_page, 1, &unused) != 0) return;
+    madvise(first_page, begin + bytes - begin_of_page, MADV_POPULATE_WRITE);
   };
 
-  // What the heap gives up here is what it hands out next.
-  const auto heap = std::make_unique_for_overwrite<std::byte[]>(heap_bytes);
+  // glibc hands out next what is given back here.
+  const auto heap = std::make_unique_for_overwrite<std::array<std::byte, heap_bytes>>();
   bring_in(reinterpret_cast<std::uintptr_t>(heap.get()), heap_bytes);
-  const std::byte top_of_stack{};
-  bring_in(reinterpret_cast<std::uintptr_t>(&top_of_stack) - stack_bytes, stack_bytes);
+
+  const std::byte here{};
+  bring_in(reinterpret_cast<std::uintptr_t>(&here) - stack_bytes, stack_bytes);
 }
 
 /// Forks the launcher process, and sets the signal mask of `setup`. Returns the process's id; -1
 /// with errno on failure. `own_socket`: lauka's end.
 pid_t fork_launcher(LauncherSetup& setup, int own_socket) {
   // The launcher must start with all signals blocked, because it fetches signals while it waits.
-  sigset_t all_signals;
-  sigfillset(&all_signals);
-  sigprocmask(SIG_SETMASK, &all_signals, &setup.started_with.mask);
+  const AllSignalsBlocked blocked;
+  setup.started_with.mask = blocked.mask_before();
   const pid_t pid = fork();
   if (pid == 0) {
     // If the launcher kept lauka's end of the socket open, it would not notice that lauka
@@ -761,10 +767,6 @@ pid_t fork_launcher(LauncherSetup& setup, int own_socket) {
     close(own_socket);
     serve_as_launcher(setup);  // does not return
   }
-
-  const int fork_error = errno;
-  sigprocmask(SIG_SETMASK, &setup.started_with.mask, nullptr);
-  errno = fork_error;
   return pid;
 }
 
@@ -801,7 +803,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   advise_for_pieces_of_code(MADV_DODUMP);
   if (pid < 0) return system_error("lauka cannot start its launcher process", fork_error);
 
-  bring_in_memory();
+  bring_in_memory();                 // after the fork, as the launcher does not need it
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
   signal(SIGCHLD, SIG_DFL);          // so that waitpid returns the launcher's status
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);

@@ -728,32 +728,6 @@ void advise_for_pieces_of_code(int advice) {
   dl_iterate_phdr(advise, &advice);
 }
 
-/// Has the kernel bring in the memory of the heap and of the stack that every session needs. Else
-/// each page would take a page fault of its own, which takes up to 15 us on a virtual machine. Does
-/// nothing before Linux 5.14.
-void bring_in_memory() {
-  constexpr std::size_t heap_bytes = std::size_t{96} << 10U;
-  constexpr std::size_t stack_bytes = std::size_t{40} << 10U;
-  const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto bring_in = [&](std::uintptr_t begin, std::size_t bytes) {
-    const std::uintptr_t begin_of_page = begin / page_bytes * page_bytes;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): the address is only known as a number
-    void* const first_page = reinterpret_cast<void*>(begin_of_page);
-    // Where nothing is mapped, as below a stack that is limited or full of arguments, the kernel
-    // would write a warning into its log.
-    unsigned char unused = 0;
-    if (mincore(first_page, 1, &unused) != 0) return;
-    madvise(first_page, begin + bytes - begin_of_page, MADV_POPULATE_WRITE);
-  };
-
-  // glibc hands out next what is given back here.
-  const auto heap = std::make_unique_for_overwrite<std::array<std::byte, heap_bytes>>();
-  bring_in(reinterpret_cast<std::uintptr_t>(heap.get()), heap_bytes);
-
-  const std::byte here{};
-  bring_in(reinterpret_cast<std::uintptr_t>(&here) - stack_bytes, stack_bytes);
-}
-
 /// Forks the launcher process, and sets the signal mask of `setup`. Returns the process's id; -1
 /// with errno on failure. `own_socket`: lauka's end.
 pid_t fork_launcher(LauncherSetup& setup, int own_socket) {
@@ -803,7 +777,6 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   advise_for_pieces_of_code(MADV_DODUMP);
   if (pid < 0) return system_error("lauka cannot start its launcher process", fork_error);
 
-  bring_in_memory();                 // after the fork, as the launcher does not need it
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
   signal(SIGCHLD, SIG_DFL);          // so that waitpid returns the launcher's status
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);

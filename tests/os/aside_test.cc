@@ -1,5 +1,6 @@
 #include "os/helper_program.h"
 #include "os/linux_calls.h"
+#include "os/platform.h"
 #include "os/process.h"
 #include "os/running.h"
 
@@ -10,6 +11,9 @@
 #include <variant>
 
 #include <doctest/doctest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace lauka::os {
 namespace {
@@ -105,5 +109,43 @@ TEST_CASE("a program aside is killed when its time is over, with what it started
     return true;
   });
 }
+
+TEST_CASE("a program aside has lauka's signal mask, and lauka keeps its own") {
+  const sigset_t blocked = signal_set({SIGUSR2});
+  sigset_t before;
+  REQUIRE(sigprocmask(SIG_BLOCK, &blocked, &before) == 0);
+  for (const bool blocks : {true, false}) {
+    CAPTURE(blocks);
+    HelperProgram aside;
+    aside.begin(shell("kill -USR2 $$; true"), kPatience);
+    sigset_t now;
+    REQUIRE(sigprocmask(SIG_SETMASK, &before, &now) == 0);
+    CHECK(sigismember(&now, SIGUSR2) == (blocks ? 1 : sigismember(&before, SIGUSR2)));
+    CHECK(sigismember(&now, SIGTERM) == sigismember(&before, SIGTERM));
+    CHECK(succeeded(aside.wait(kEnough).outcome) == blocks);
+  }
+}
+
+#ifdef __linux__
+TEST_CASE("a signal that a child gets before it runs a program is not for the program") {
+  const auto become = [](void* mask) {
+    raise(SIGTERM);
+    unblock_signals_in_child(*static_cast<sigset_t*>(mask));
+    _exit(3);
+  };
+
+  pid_t pid = 0;
+  {
+    const AllSignalsBlocked blocked;
+    sigset_t mask = blocked.mask_before();
+    pid = start_child(become, &mask);
+  }
+  REQUIRE(pid > 0);
+  int status = 0;
+  REQUIRE(waitpid(pid, &status, 0) == pid);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+}
+#endif
 
 }  // namespace lauka::os

@@ -510,7 +510,7 @@ void signal_after_parent_death(int signal_number) {
 }
 
 void unblock_signals_in_child(const sigset_t& mask) {
-  // A pending signal could stop the child before execve, and vfork would block lauka for ever.
+  // A pending signal could stop the child before execve, and its parent would wait for ever.
   sigset_t all_signals;
   sigfillset(&all_signals);
   constexpr timespec at_once{};
